@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from nasty_files import write_nasty_files
 
-pytest_plugins = ["browser", "database_servers", "sandboxes"]
+pytest_plugins = ["browser", "database_servers", "process_kinds", "sandboxes"]
 
 # Read when torch is loaded. Its threads wait by spinning: tests of networks take half the CPU time with one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -70,7 +70,8 @@ def test_using_up_a_slack_delays_nothing(steps, data):
 
 def stage_steps(stages):
     """The steps of a stage-shaped episode: in each stage main work, then helpers at once."""
-    steps, ready = [], ()
+    steps: list[TimedStep] = []
+    ready: tuple[str, ...] = ()
     for number, (main, helpers) in enumerate(stages):
         steps.append(TimedStep(f"main {number}", main, ready))
         names = tuple(f"helper {number}.{index}" for index in range(len(helpers)))

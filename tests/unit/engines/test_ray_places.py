@@ -112,7 +112,7 @@ def engine_with(
         monkeypatch.setitem(sys.modules, "ray", ray)
         return RayEngine(None, cpus_per_place=cpus_per_place), ray
 
-    return make  # type: ignore[return-value]
+    return make
 
 
 def test_answers_come_in_order_from_all_nodes(engine_with: Any):

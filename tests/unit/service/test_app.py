@@ -60,7 +60,7 @@ class Client:
     def __init__(self, folder: Path, stores: Stores, token: str | None = None) -> None:
         self.queue, self.folder = Inline(stores), folder
         self.status = Status(self.queue.metrics, LIMITS, {"version": "7", "formats": ["json"]})
-        service = Service(self.queue, self.status, LIMITS, folder)  # type: ignore[arg-type]
+        service = Service(self.queue, self.status, LIMITS, folder)
         transport = httpx.ASGITransport(
             service.app(Access(token=token)), raise_app_exceptions=False
         )

@@ -89,7 +89,8 @@ def test_a_document_of_another_form_is_refused(tmp_path: Path, document: object,
 
 
 def test_a_document_without_columns_holds_no_table(tmp_path: Path):
-    for document in ({"rows": []}, {"columns": {}}):
+    documents: list[dict[str, object]] = [{"rows": []}, {"columns": {}}]
+    for document in documents:
         with pytest.raises(UnreadableTable, match="holds no columns; expected"):
             read_body(tmp_path, document)
 

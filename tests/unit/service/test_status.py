@@ -14,7 +14,7 @@ from aegir.service.status import Status
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr(statuses.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("aegir.service.status.time.monotonic", lambda: now[0])
     return now
 
 

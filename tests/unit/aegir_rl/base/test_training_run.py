@@ -31,7 +31,7 @@ def test_only_the_first_process_writes_and_every_watcher_is_told(tmp_path: Path)
         run.resume_after(2, 9)
     assert [row["step"] for row in first.history().steps] == [1, 2]
     for run in (first, second):
-        assert run.watch.lines[-2:] == ["3: {'loss': 0.5}", "going on after step 2 of 9"]
+        assert vars(run.watch)["lines"][-2:] == ["3: {'loss': 0.5}", "going on after step 2 of 9"]
 
 
 def test_state_under_another_prefix_is_kept_apart():

@@ -17,7 +17,7 @@ from aegir_rl.processes.worker import END, Answer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 Running = Callable[[int], bool]
-LOADED = []
+LOADED: list[object] = []
 
 
 @contextmanager

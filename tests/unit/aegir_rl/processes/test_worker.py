@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import toy_worker
 from aegir_rl.processes.plain import to_json
 from aegir_rl.processes.worker import Answer, Worker, describe_exit, exec_worker, fork_worker
 
@@ -32,7 +33,9 @@ def wait_until(condition: Callable[[], bool]) -> bool:
 
 def test_a_worker_answers_one_request_after_the_other_and_ends_when_it_is_closed(start: Start):
     worker = start()
-    (pid,) = ask(worker, {"pid": 1}) or ()
+    answers = ask(worker, {"pid": 1})
+    assert answers is not None
+    (pid,) = answers
     assert pid == worker.pid != os.getpid()
     assert ask(worker, 1, 2) == [10, 20, 21]
     assert ask(worker) == []
@@ -133,7 +136,7 @@ def test_workers_end_when_their_parent_is_killed(
 def test_an_execed_worker_ends_with_its_parent_also_in_the_middle_of_its_work(
     running: Callable[[int], bool],
 ):
-    here = Path(__file__).parent
+    here = Path(toy_worker.__file__).parent
     paths = [str(here), *filter(None, sys.path)]
     worker = exec_worker(["-c", "from exec_child import main; main()"], paths=paths)
     worker.send(to_json([{"say": 1}, {"sleep": 60}]))
@@ -148,7 +151,7 @@ def test_a_module_in_the_current_folder_is_not_imported(
 ):
     (tmp_path / "json.py").write_text("raise SystemExit('imported from the current folder')")
     monkeypatch.chdir(tmp_path)
-    here = Path(__file__).parent
+    here = Path(toy_worker.__file__).parent
     paths = [str(here), *filter(None, sys.path)]
     worker = exec_worker(["-c", "from exec_child import main; main()"], paths=paths)
     assert ask(worker, 1) == [10]

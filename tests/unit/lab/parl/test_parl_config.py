@@ -46,7 +46,9 @@ def test_variants_differ_in_routing_and_share_the_number_of_steps(
 def test_the_verb_offers_every_variant():
     from aegir.lab.cli.train_parl import parl
 
-    (offered,) = (option.type.choices for option in parl.params if option.name == "variant")
+    (offered,) = (
+        vars(option.type)["choices"] for option in parl.params if option.name == "variant"
+    )
     assert sorted(offered) == sorted(VARIANTS)
 
 

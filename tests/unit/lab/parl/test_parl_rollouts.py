@@ -8,18 +8,18 @@ import torch
 
 from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.parl.config import RoutingSettings
-from aegir.lab.parl.episodes import StepTables, Workload, build_episodes, compute_work
+from aegir.lab.parl.episodes import Workload, build_episodes, compute_work
 from aegir.lab.parl.policy import Activations, SwarmPolicy, activation_chances
 from aegir.lab.parl.reading import CachedOutputs, read_columns, run_activated, score_columns
 from aegir.lab.parl.rollouts import (
     Rollout,
     answer_columns,
     compute_chances,
-    locate_columns,
     mean_present,
     measure_gains,
     rate_columns,
 )
+from aegir.lab.parl.step_tables import StepTables, locate_columns
 from aegir.readers.bytes.heads import FINE_HEAD, RELATIONS_HEAD, TYPES_HEAD
 from parl_runs import policy_and_tables
 

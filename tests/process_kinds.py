@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from aegir_rl.processes.worker import Worker, exec_worker, fork_worker
+from toy_worker import open_toy
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-from toy_worker import open_toy  # noqa: E402
 
 Start = Callable[[], Worker]
 

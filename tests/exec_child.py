@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from toy_worker import open_toy
-
 from aegir_rl.processes.worker import Answer, serve_parent
+from toy_worker import open_toy
 
 
 @contextmanager
