@@ -16,7 +16,7 @@ from babel.core import get_global
 from babel.languages import get_official_languages
 from babel.localedata import locale_identifiers
 
-TARGET = Path(__file__).parent.parent / "src/aegir/annotators/rules/gazetteers"
+TARGET = Path(__file__).parent.parent / "src/aegir/readers/rules/gazetteers"
 LANGUAGES = [
     "en",
     "de",

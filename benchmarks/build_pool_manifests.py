@@ -2,7 +2,7 @@
 
     python -m benchmarks.build_pool_manifests DATA
 
-Run it after the weights in src/aegir/annotators/weights/swarm have changed. Scores are on tables that the specialists were not
+Run it after the weights in src/aegir/readers/weights/swarm have changed. Scores are on tables that the specialists were not
 trained on, because their configurations keep validation tables out: all of sotab_cta_val.jsonl, and every fourth
 table of open/tables.jsonl.gz, below DATA. Costs are CPU times of the machine it runs on.
 """

@@ -1,6 +1,6 @@
 """The tables that a new type must be told apart from: `aegir types learn` measures its mistakes on them.
 
-    python -m aegir.lab.data.background_tables > src/aegir/annotators/custom_types/background.jsonl.gz
+    python -m aegir.lab.data.background_tables > src/aegir/pipeline/custom_types/background.jsonl.gz
 
 Three kinds, all made up. *Pages* come from the generators of training tables: 61 of the 82 types, labelled. *Records*
 are what databases are full of and no type covers: keys, codes, counts, flags, hashes, remarks. Three of these tables in

@@ -29,7 +29,7 @@ from aegir_rl.simulator.sandbox.seccomp import AUDIT_ARCH, build_filter
 from aegir_rl.simulator.sandbox.watch import SECONDS_TO_END, ProgramEnd, Stream, follow
 
 IMAGE = "aegir-sim:latest"
-BUILD = "build -t aegir-sim:latest -f sim/Dockerfile src/aegir/simulator/sandbox"
+BUILD = "build -t aegir-sim:latest -f sim/Dockerfile src/aegir_rl/simulator/sandbox"
 USER = "65534:65534"
 OWN_PROCESSES = 4096
 """Processes that the user of all containers may have."""

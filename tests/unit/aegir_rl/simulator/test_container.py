@@ -14,7 +14,7 @@ import pytest
 from aegir_rl.base.errors import UsageError
 from aegir_rl.simulator.sandbox import Limits, Program, Sandbox, open_sandbox
 from aegir_rl.simulator.sandbox import harness as inside
-from aegir_rl.simulator.sandbox.container import find_engine, split_frames
+from aegir_rl.simulator.sandbox.container import BUILD, find_engine, split_frames
 from aegir_rl.simulator.sandbox.launch import INTERPRETER, interpreter
 from aegir_rl.simulator.task import write_tasks
 from command_line import refused, run
@@ -196,3 +196,11 @@ def test_the_image_starts_the_harness_as_the_host_expects():
     ]
     version = f"FROM python:{sys.version_info.major}."
     assert any(line.startswith(version) for line in lines)
+
+
+def test_the_command_that_builds_the_image_names_files_that_exist():
+    *_, dockerfile, folder = BUILD.split()
+    root = DOCKERFILE.parents[1]
+    assert (root / dockerfile).samefile(DOCKERFILE)
+    assert (root / folder / "harness.py").is_file()
+    assert BUILD in DOCKERFILE.read_text(encoding="utf-8")
