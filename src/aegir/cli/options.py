@@ -178,10 +178,9 @@ def llm_from(
 ) -> "LlmSettings | None":
     """The language model that is asked for; None if no endpoint is named."""
     if endpoint is None:
-        if model is not None:
-            raise UsageError(
-                f"--llm-model {model} needs --llm-endpoint, such as http://127.0.0.1:8000/v1"
-            )
+        if model is not None or any(price):
+            option = f"--llm-model {model}" if model is not None else "--llm-price"
+            raise UsageError(f"{option} needs --llm-endpoint, such as http://127.0.0.1:8000/v1")
         return None
     from aegir_rl.base.llm_client import LlmSettings
 

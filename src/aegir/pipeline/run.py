@@ -146,6 +146,8 @@ def prepare(
     `annotator`, `memory` and `readers` (those that a routing table may call) are used instead if they are given. `say` is called with a sentence for each taught type, and each
     file of the user's pool, that cannot be used.
     """
+    if annotator is not None:
+        _check_object(annotator, settings)
     chosen = annotator or load_annotator(settings, readers=readers, say=say)
     if settings.custom_types and type_files(types_folder()):
         from aegir.pipeline.custom_types.recognising import with_custom_types
@@ -154,6 +156,20 @@ def prepare(
     return Prepared(
         settings, chosen, choose_thresholds(chosen, settings), memory or load_reviews(settings)
     )
+
+
+def _check_object(annotator: object, settings: AnnotationSettings) -> None:
+    """Raise `UsageError` for an object that is no annotator, and for settings that only an annotator given by name follows."""
+    if not isinstance(annotator, Annotator):
+        raise UsageError(
+            f"the annotator is {annotator!r}; expected a name, or an object with a name and a method score"
+        )
+    names = ("effort", "within", "routing", "policy", "llm", "spawn", "model")
+    ignored = [name for name in names if getattr(settings, name) is not None]
+    if ignored or settings.timing:
+        raise UsageError(
+            f"{(*ignored, 'timing')[0]} does not go with an annotator object; give the annotator by its name, or leave it out"
+        )
 
 
 def load_reviews(settings: AnnotationSettings) -> "ReviewMemory | None":

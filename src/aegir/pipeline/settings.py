@@ -29,6 +29,13 @@ LONGEST = 86_400.0
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 ROWS_IN_QUERY = 10_000
 """Rows that a request may have sampled."""
+_KINDS: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
+    (("rows", "seed"), (int,), "a whole number"),
+    (("within", "min_confidence", "precision"), (int, float), "a number"),
+    (("model", "routing", "policy"), (Path,), "a path"),
+    (("effort",), (str, int, float), "low, normal, high or a number from 0 to 1"),
+)
+"""Settings by what they may be."""
 _SECONDS = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s)\s*")
 
 
@@ -68,6 +75,11 @@ class AnnotationSettings:
     """Where reviews are kept; True for the user's own, False for none."""
 
     def __post_init__(self) -> None:
+        for names, kinds, expected in _KINDS:
+            for name in names:
+                value = getattr(self, name)
+                if value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
+                    raise UsageError(f"{name} is {value!r}; expected {expected}")
         if self.rows < 1:
             raise UsageError(f"rows is {self.rows}; at least 1 row must be sampled")
         if self.effort is not None:
@@ -94,6 +106,10 @@ class AnnotationSettings:
         for name in ("model", "routing", "policy"):
             if isinstance(values.get(name), str):
                 values[name] = Path(values[name])
+        if isinstance(values.get("tables"), str):
+            values["tables"] = (values["tables"],)
+        if isinstance(values.get("within"), str):
+            values["within"] = parse_seconds(values["within"])
         return replace(self, **values)
 
     @classmethod

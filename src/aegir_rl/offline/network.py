@@ -3,7 +3,7 @@
     h_0 = x,    h_{l+1} = relu(h_l W_l + b_l),    output = h_L W_L + b_L        x (B, F), output (B, A)
 
 All parameters are views of one flat array, so that an optimiser step is a few operations on it. Torch with autograd
-gives the same gradient (tests/unit/offline/test_network.py).
+gives the same gradient (tests/unit/aegir_rl/offline/test_policy_network.py).
 """
 
 from collections.abc import Mapping, Sequence

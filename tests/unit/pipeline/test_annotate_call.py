@@ -270,3 +270,12 @@ def test_annotations_are_a_sequence():
 
 def test_no_source_gives_no_annotation():
     assert len(annotate()) == 0
+
+
+def test_settings_that_an_annotator_object_cannot_follow_are_refused():
+    rules = load_annotator("rules")
+    assert len(annotate(COLUMNS, annotator=rules, memory=False)) == 1
+    with pytest.raises(UsageError, match="effort does not go with an annotator object"):
+        annotate(COLUMNS, annotator=rules, effort="high")
+    with pytest.raises(UsageError, match="the annotator is 42; expected a name, or an object"):
+        annotate(COLUMNS, annotator=42)

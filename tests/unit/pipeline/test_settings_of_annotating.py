@@ -124,3 +124,28 @@ def test_an_unknown_setting_is_refused_with_one_that_is_near():
 def test_a_time_that_is_none_is_refused(within: float):
     with pytest.raises(UsageError, match="expected more than 0"):
         AnnotationSettings(within=within)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"rows": "x"}, "rows is 'x'; expected a whole number"),
+        ({"rows": True}, "rows is True; expected a whole number"),
+        ({"min_confidence": "x"}, "min_confidence is 'x'; expected a number"),
+        ({"within": "soon"}, "expected a time above 0"),
+        ({"routing": 3}, "routing is 3; expected a path"),
+        ({"effort": True}, "effort is True; expected low, normal, high"),
+    ],
+)
+def test_a_value_of_another_kind_is_refused_in_one_sentence(
+    values: dict[str, object], sentence: str
+):
+    with pytest.raises(UsageError) as refusal:
+        DEFAULTS.changed(**values)
+    assert sentence in str(refusal.value)
+
+
+def test_texts_are_read_as_on_the_command_line():
+    assert DEFAULTS.changed(tables="orders", within="200ms") == (
+        AnnotationSettings(tables=("orders",), within=0.2)
+    )

@@ -7,7 +7,7 @@ unchanged and zbar is 0. M may be 0.
 
 Promises
   - gradients to z, p and initial; `last` is differentiable too; the cost is linear in M;
-  - the compiled loop and `ema_reference` agree in outputs and gradients (tests/unit/nets/test_ema.py).
+  - the compiled loop and `ema_reference` agree in outputs and gradients (tests/unit/lab/nets/test_ema.py).
 
 float32 on the CPU runs the compiled loop, whose gradient is not itself differentiable; anything else runs the
 reference. Backwards, with g_m the gradient that has reached zbar_m:

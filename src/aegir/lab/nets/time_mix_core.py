@@ -13,7 +13,7 @@ Shapes: r, k, v, w_raw, a_raw, g, y (B, T, H, K); k_k, k_a, r_k, ln_weight, ln_b
 (B, T) bool: where it is False the state is unchanged and y is 0.
 
 Promises: gradients to all of them but the mask; both implementations agree in outputs and gradients
-(tests/unit/nets/test_time_mix_core.py). float32 on the CPU, as training uses, runs the kernel of
+(tests/unit/lab/nets/test_time_mix_core.py). float32 on the CPU, as training uses, runs the kernel of
 kernels/time_mix_numba.py, which does all of it in one pass; anything else runs `time_mix_core_reference`.
 """
 

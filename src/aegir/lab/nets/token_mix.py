@@ -4,7 +4,7 @@
 
 Shapes: x (B, T, D); before (B, D), the step before the first; mix (J, D). float32 on the CPU runs a compiled loop
 that reads x once for all J projections and, backwards, their gradients once; anything else runs
-`token_mix_reference`. Both agree in outputs and gradients (tests/unit/nets/test_token_mix.py).
+`token_mix_reference`. Both agree in outputs and gradients (tests/unit/lab/nets/test_token_mix.py).
 """
 
 from typing import Any

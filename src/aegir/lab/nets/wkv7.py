@@ -14,7 +14,7 @@ the state is unchanged and y is 0.
 Promises
   - gradients to all six inputs and the initial state; the returned state is differentiable too;
   - cutting a sequence anywhere and carrying the state changes nothing;
-  - both forms agree in outputs and gradients (tests/unit/nets/test_wkv7.py).
+  - both forms agree in outputs and gradients (tests/unit/lab/nets/test_wkv7.py).
 
 Limit: the chunked form divides by decays multiplied up over a chunk, so log_w must stay above -5.
 Not here: the compiled kernel that training uses on the CPU (kernels/time_mix_numba.py), which fuses this recurrence

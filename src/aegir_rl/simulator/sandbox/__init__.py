@@ -3,7 +3,7 @@
     with open_sandbox() as sandbox:                                    # bubblewrap; or "docker", "podman"
         execution = sandbox.run(Program(source, "clean", (("a b",),)), Limits(wall_seconds=2))
 
-What the local sandbox stops; each line has an adversarial test of the same name (tests/unit/simulator/test_sandbox_attacks.py),
+What the local sandbox stops; each line has an adversarial test of the same name (tests/unit/aegir_rl/simulator/test_sandbox_attacks.py),
 run warm and cold
   - writing_outside_its_folder: everything but /tmp is read-only, and /tmp is the program's own, empty, in memory;
   - using_the_network: there is no interface but a loopback, and no socket other than AF_UNIX;
