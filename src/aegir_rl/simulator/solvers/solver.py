@@ -17,6 +17,7 @@ public cases here is confirmed in the sandbox before it is proposed.
 """
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -90,7 +91,7 @@ def programs_to_skip(feedback: Verdict | None) -> int:
     return 1 if feedback is not None and feedback.ok else 0
 
 
-class SearchSolver:
+class SearchSolver(ABC):
     """A solver that tries programs one after the other; which ones, and in which order, subclasses say."""
 
     name: str
@@ -99,9 +100,9 @@ class SearchSolver:
     amounts: Mapping[int, int]
     """How much each effort searches."""
 
+    @abstractmethod
     def search(self, task: PublicTask, effort: int, amount: int) -> Iterator[str]:
         """Sources that fit the public cases, likelier ones first."""
-        raise NotImplementedError
 
     def propose(
         self, task: PublicTask, effort: int, run: Run, feedback: Verdict | None
