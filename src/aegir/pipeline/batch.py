@@ -2,7 +2,7 @@
 
     batch = PipelineBatch(tables, verdicts, first)        # rules and n-grams have read every column
     part = TablePart.of(table, scores, called, context=2) # some columns, and a few others around them
-    reader.read(batch, tables, called, context)           # the scores with those of the called columns replaced
+    reader.read(batch, called)                            # the scores with those of the called columns replaced
 
     ngrams       the first reading stands
     combined     log P = a log P(n-grams) + b log P(byte network); fine types count for types, too (readers/mixing.py)
@@ -17,10 +17,11 @@ Promise: what a reader says of a table depends on that table alone, bit for bit.
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -180,72 +181,62 @@ def _with_context(called: Bools, subject: int | None, context: int | None) -> tu
     return tuple(sorted((*indices.tolist(), *nearest.tolist())))
 
 
-class CalledReader(Protocol):
+@dataclass(frozen=True, slots=True)
+class CalledColumns:
+    """The columns that a reader is called about."""
+
+    tables: Sequence[int]
+    """Indices of the tables that have such columns."""
+    columns: Sequence[Bools]
+    """(columns,) for each of these tables, at least one of them true."""
+    context: int | None
+    """Columns of a table that are read beside them at most; None for all others."""
+
+    def parts(self, batch: PipelineBatch) -> list[TablePart]:
+        """Return these columns of each table with their context."""
+        return [
+            TablePart.of(batch.tables[index], batch.first[index], columns, self.context)
+            for index, columns in zip(self.tables, self.columns, strict=True)
+        ]
+
+
+class CalledReader(ABC):
     """Whoever can be called about some columns."""
 
-    def read(
-        self,
-        batch: PipelineBatch,
-        tables: Sequence[int],
-        called: Sequence[Bools],
-        context: int | None,
-    ) -> list[TableScores]:
-        """Return the scores of these tables of the batch, in which the rows of the called columns are the reader's.
-
-        `called` has (columns,) for each of the tables, at least one of them true; beside the called columns at most `context`
-        others of a table are read, or all of them.
-        """
-        ...
+    @abstractmethod
+    def read(self, batch: PipelineBatch, called: CalledColumns) -> list[TableScores]:
+        """Return the scores of the tables of the call, in which the rows of the called columns are the reader's."""
 
     def load(self) -> None:
-        """Load what is needed to read."""
-        ...
+        """Load what is loaded at the first call, which a time limit would count; by default nothing."""
+        return
 
 
-class FirstReading:
+class FirstReading(CalledReader):
     """What rules and n-grams said stands."""
 
-    def load(self) -> None:
-        """Do nothing."""
-
-    def read(
-        self,
-        batch: PipelineBatch,
-        tables: Sequence[int],
-        called: Sequence[Bools],
-        context: int | None,
-    ) -> list[TableScores]:
+    def read(self, batch: PipelineBatch, called: CalledColumns) -> list[TableScores]:
         """Return the first scores."""
-        del called, context
-        return [batch.first[index] for index in tables]
+        return [batch.first[index] for index in called.tables]
 
 
-class AnnotatorReader:
+class AnnotatorReader(CalledReader):
     """An annotator, which reads a part of each table."""
 
     def __init__(self, annotator: Annotator) -> None:
         self.annotator = annotator
 
-    def load(self) -> None:
-        """Do nothing: an annotator is loaded when it is made."""
-
-    def read(
-        self,
-        batch: PipelineBatch,
-        tables: Sequence[int],
-        called: Sequence[Bools],
-        context: int | None,
-    ) -> list[TableScores]:
+    def read(self, batch: PipelineBatch, called: CalledColumns) -> list[TableScores]:
         """Return the first scores with the rows that the annotator gives."""
-        parts = parts_of(batch, tables, called, context)
+        parts = called.parts(batch)
         answers = self.annotator.score([part.table for part in parts])
         return [
             part.put(scores, into=batch.first[index])
-            for index, part, scores in zip(tables, parts, answers, strict=True)
+            for index, part, scores in zip(called.tables, parts, answers, strict=True)
         ]
 
 
-class MixedReader:
+class MixedReader(CalledReader):
     """N-grams mixed with the byte network."""
 
     def __init__(self, byte_model: ByteModelAnnotator, types_of_fine: F32) -> None:
@@ -258,28 +249,22 @@ class MixedReader:
             )
         self.byte_model, self.mixture, self.types_of_fine = byte_model, mixture, types_of_fine
 
-    def load(self) -> None:
-        """Do nothing: the byte network is loaded when it is made."""
-
-    def read(
-        self,
-        batch: PipelineBatch,
-        tables: Sequence[int],
-        called: Sequence[Bools],
-        context: int | None,
-    ) -> list[TableScores]:
+    def read(self, batch: PipelineBatch, called: CalledColumns) -> list[TableScores]:
         """Return the first scores with the rows of the mixture."""
-        parts = parts_of(batch, tables, called, context)
+        parts = called.parts(batch)
         mixed = self._mix(
             [part.table for part in parts],
-            [part.of_scores(batch.first[index]) for index, part in zip(tables, parts, strict=True)],
+            [
+                part.of_scores(batch.first[index])
+                for index, part in zip(called.tables, parts, strict=True)
+            ],
             self.byte_model.score_beside(
                 [part.table for part in parts], [part.called for part in parts]
             ),
         )
         return [
             part.put(scores, into=batch.first[index])
-            for index, part, scores in zip(tables, parts, mixed, strict=True)
+            for index, part, scores in zip(called.tables, parts, mixed, strict=True)
         ]
 
     def _mix(
@@ -312,16 +297,6 @@ class MixedReader:
             )
             for table, scores, span in zip(tables, ngrams, table_spans(tables), strict=True)
         ]
-
-
-def parts_of(
-    batch: PipelineBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
-) -> list[TablePart]:
-    """Return the called columns of each table with their context."""
-    return [
-        TablePart.of(batch.tables[index], batch.first[index], columns, context)
-        for index, columns in zip(tables, called, strict=True)
-    ]
 
 
 def _joined(scores: Sequence[TableScores], part: str) -> F32:

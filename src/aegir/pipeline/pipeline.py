@@ -26,6 +26,7 @@ import numpy as np
 
 from aegir.pipeline.batch import (
     AnnotatorReader,
+    CalledColumns,
     CalledReader,
     FirstReading,
     MixedReader,
@@ -224,9 +225,8 @@ class Pipeline:
         alone = call.reader in self.others and not call.by_effort
         for group in [[index] for index in tables] if alone else [tables]:
             try:
-                answers = reader.read(
-                    batch, group, [called[index] for index in group], call.context
-                )
+                columns = [called[index] for index in group]
+                answers = reader.read(batch, CalledColumns(group, columns, call.context))
             except AegirError:
                 if not alone:
                     raise

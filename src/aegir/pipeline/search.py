@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from aegir.pipeline.batch import CalledReader, PipelineBatch
+from aegir.pipeline.batch import CalledColumns, CalledReader, PipelineBatch
 from aegir.pipeline.plan import COMBINED, SEARCHED_BELOW, SearchDepth, is_ambiguous
 from aegir.pipeline.witnesses import FLOOR, FurtherReadings, Logs, Networks, read_by_swarm
 from aegir.readers.mixing import with_none
@@ -38,7 +38,7 @@ SWARM, SPECIALIST = "swarm", "specialist"
 _KINDS = np.array([kind_of(name) for name in TYPE_NAMES])
 
 
-class Search:
+class Search(CalledReader):
     """Searches columns; a reader of the pipeline."""
 
     def __init__(
@@ -88,18 +88,12 @@ class Search:
         if self.added is not None:
             self.added.load()
 
-    def read(
-        self,
-        batch: PipelineBatch,
-        tables: Sequence[int],
-        called: Sequence[Bools],
-        context: int | None,
-    ) -> list[TableScores]:
+    def read(self, batch: PipelineBatch, called: CalledColumns) -> list[TableScores]:
         """Return the scores of these tables after the search of their called columns."""
         if self.first is not None:
-            self._read_first(batch, tables, called, context)
+            self._read_first(batch, called, self.first)
         result = []
-        for index, columns in zip(tables, called, strict=True):
+        for index, columns in zip(called.tables, called.columns, strict=True):
             span = batch.spans[index]
             searched = self._search(
                 batch.tables[index], batch.verdicts[span], batch.scores[index], columns, batch
@@ -111,20 +105,14 @@ class Search:
             result.append(searched.scores)
         return result
 
-    def _read_first(
-        self,
-        batch: PipelineBatch,
-        tables: Sequence[int],
-        called: Sequence[Bools],
-        context: int | None,
-    ) -> None:
-        assert self.first is not None
+    def _read_first(self, batch: PipelineBatch, called: CalledColumns, first: CalledReader) -> None:
+        """Have the columns read that nobody but the n-grams has read."""
         before = batch.was_called(COMBINED)
-        for index, columns in zip(tables, called, strict=True):
-            wanted = columns & ~before[batch.spans[index]]
-            if wanted.any():
-                (scores,) = self.first.read(batch, [index], [wanted], context)
-                batch.put(index, scores, wanted)
+        for index, columns in zip(called.tables, called.columns, strict=True):
+            unread = columns & ~before[batch.spans[index]]
+            if unread.any():
+                (scores,) = first.read(batch, CalledColumns([index], [unread], called.context))
+                batch.put(index, scores, unread)
 
     def _search(
         self,

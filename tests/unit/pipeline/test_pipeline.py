@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aegir.pipeline.batch import AnnotatorReader, PipelineBatch
+from aegir.pipeline.batch import AnnotatorReader, CalledReader, PipelineBatch
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import (
     READERS,
@@ -264,8 +264,8 @@ def test_fallbacks_come_after_a_search(shipped: Pipeline):
 
 
 def test_a_search_that_an_effort_asks_for_does_not_fail_silently(shipped: Pipeline):
-    class Broken:
-        def read(self, batch, tables, called, context):
+    class Broken(CalledReader):
+        def read(self, batch, called):
             raise AegirError("the swarm is damaged")
 
     plan = EffortPlan(shipped.plan, "search@1")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.pipeline.batch import PipelineBatch
+from aegir.pipeline.batch import CalledColumns, PipelineBatch
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import READERS, Call, SearchDepth, TablePlan
 from aegir.pipeline.registry import load_annotator
@@ -147,7 +147,7 @@ def test_a_search_ends_when_a_step_tells_nothing_new():
     start = TableScores(types, types[:, :0], None, (Explanation(),), fine=fine)
     batch = PipelineBatch([table], [RuleVerdict()], [start])
     search = Search(Unchanging(), SearchDepth(readings=3, calls_swarm=False))
-    (scores,) = search.read(batch, [0], [np.array([True])], None)
+    (scores,) = search.read(batch, CalledColumns([0], [np.array([True])], None))
     assert batch.searched == {0: "1 further reading"}
     assert Unchanging.calls == 2  # as at first, and one further reading
     assert scores.types == pytest.approx(types, abs=1e-5)
