@@ -20,7 +20,7 @@ from aegir.readers.scores import table_spans
 from aegir.routing.features import CONFIDENCE, FEATURES
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import Bools, Floats, Ints
-from aegir_rl.offline.routing_table import RoutingTable, load_table, parse_table
+from aegir_rl.offline.routing_table import Role, RoutingTable, load_table, parse_table
 
 if TYPE_CHECKING:
     from aegir.routing.exploration import Exploration
@@ -30,16 +30,30 @@ if TYPE_CHECKING:
 FREE = "ngrams"
 """The worker whose answer is there before anything is decided."""
 EFFORT, FALLBACK = "effort", "fallback"
-SHIPPED, SHIPPED_WITH_LLM = "routing.yaml", "routing_llm.yaml"
+SHIPPED = "routing.yaml"
+LLM, LLM_BELOW, LLM_COST = "llm", 0.5, 5.0
+"""The language model reads columns that stay below this confidence; it takes none of our CPU, and money."""
 
 
 def load_routing(path: Path | None, workers: Collection[str]) -> RoutingTable:
     """Read a routing table, or the one that ships for these workers; raise for what names other features or workers."""
     if path is not None:
         return load_table(path, FEATURES, workers)
-    name = SHIPPED_WITH_LLM if "llm" in workers else SHIPPED
-    text = (files("aegir.routing") / name).read_text("utf-8")
-    return parse_table(text, name, FEATURES, workers)
+    text = (files("aegir.routing") / SHIPPED).read_text("utf-8")
+    table = parse_table(text, SHIPPED, FEATURES, workers)
+    return _with_llm(table) if LLM in workers else table
+
+
+def _with_llm(table: RoutingTable) -> RoutingTable:
+    """Return the table in which a language model follows every reader that is called for unsure columns."""
+    named = {rule.role for rule in table.rules}
+    roles = {
+        name: Role(role.primary, (LLM,), LLM_BELOW)
+        if name in named and role.primary != FREE
+        else role
+        for name, role in table.roles.items()
+    }
+    return replace(table, roles=roles, costs={**(table.costs or {}), LLM: LLM_COST})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
