@@ -16,8 +16,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from aegir_rl.base.errors import AegirError
-
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters, line separators, and marks that reverse the direction of the text behind them.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -58,6 +56,8 @@ def amount(count: int, noun: str) -> str:
 
 def read_tsv(path: Path, columns: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the place, for error messages, and the fields of every record: a header line, then one per line, no quoting."""
+    from aegir_rl.base.errors import AegirError  # whose sentences this module makes printable
+
     header, *lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     names = columns.split()
     if header.split("\t") != names:

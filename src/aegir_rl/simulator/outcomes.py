@@ -31,6 +31,7 @@ from types import ModuleType
 from typing import Any
 
 from aegir_rl.base.errors import UsageError, reason_of
+from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.simulator.checking import Verdict, check
 from aegir_rl.simulator.sandbox.program import Limits, Sandbox
 from aegir_rl.simulator.solvers.solver import Solver, attempt
@@ -268,7 +269,7 @@ class OutcomeCache(AbstractContextManager["OutcomeCache"]):
 
     def _read(self, record: str) -> Outcome:
         try:
-            values = json.loads(record)
+            values = parse_json(record)
             return Outcome(**{**values, "public_failures": tuple(values["public_failures"])})
         except (ValueError, TypeError, KeyError) as error:
             raise UsageError(f"{self.path} has a record that is no outcome ({error})") from None

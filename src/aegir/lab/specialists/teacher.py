@@ -37,6 +37,7 @@ from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
+from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.base.seeding import Seeds
 
@@ -166,7 +167,7 @@ def _has_words(column: Column) -> bool:
 def _read_vectors(path: Path) -> dict[str, npt.NDArray[np.float16]]:
     tensors, _ = read_safetensors(path)
     try:
-        texts = json.loads(tensors["texts"].tobytes())
+        texts = parse_json(tensors["texts"].tobytes())
         return dict(zip(texts, tensors["vectors"].astype(np.float16), strict=True))
     except (KeyError, ValueError, TypeError) as error:
         raise UsageError(

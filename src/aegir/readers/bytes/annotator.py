@@ -4,7 +4,6 @@ Facts and calibration are read at once. The network of the weights that ship is 
 (scoring.py): most tables are answered without it.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from importlib.resources import as_file, files
@@ -16,6 +15,7 @@ from aegir.readers.scores import TableScores
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
+from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import map_safetensors
 
 if TYPE_CHECKING:
@@ -100,5 +100,5 @@ def _load_network(path: Path) -> "ByteModel":
 
 def _read_facts(path: Path) -> Mapping[str, Any]:
     _, metadata = map_safetensors(path).tensors()
-    facts: Mapping[str, Any] = json.loads(metadata["facts"])
+    facts: Mapping[str, Any] = parse_json(metadata["facts"])
     return facts

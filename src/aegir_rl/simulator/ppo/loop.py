@@ -22,6 +22,7 @@ import numpy as np
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
+from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.base.training_run import TrainingRun, Watcher, join_state, open_run, split_state
@@ -224,16 +225,20 @@ def _restore(
     """The learner in a run's checkpoint, and what else is saved there: done, start, curriculum and monitor."""
     arrays, metadata = read_safetensors(run.checkpoint)
     try:
-        known = json.loads(metadata[STATE_KEY])
+        known = parse_json(metadata[STATE_KEY])
         saved = join_state(known["state"], arrays)
-        saved |= {"done": int(known["done"]), "start": str(known["start"])}
+        if known["done"] not in range(config.iterations + 1) or not isinstance(known["start"], str):
+            raise ValueError(f"{known['done']!r} iterations after {known['start']!r}")
+        saved |= {"done": int(known["done"]), "start": known["start"]}
+        if not all(isinstance(saved[part], dict) for part in ("learner", "curriculum", "monitor")):
+            raise ValueError("its states are no objects")
         fingerprint = known["world"]
         learner = PpoLearner.restored(
             saved["learner"], config.ppo, world.training.table.actions, config.seed
         )
     except UsageError:
         raise
-    except (KeyError, ValueError, TypeError) as error:
+    except (AttributeError, KeyError, ValueError, TypeError) as error:
         raise UsageError(f"{run.checkpoint} is no checkpoint of a PPO run ({error})") from None
     if fingerprint != world.fingerprint:
         raise UsageError(
