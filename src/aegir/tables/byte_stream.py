@@ -14,7 +14,6 @@ came before the break, and `damage` says why it ended.
 """
 
 import lzma
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from aegir_rl.base.errors import UnreadableTable, UsageError
+from aegir_rl.base.temporary import private_folder
 
 WHOLE = 4 << 20
 HEAD = 256 << 10
@@ -109,8 +109,8 @@ class ByteStream:
 @contextmanager
 def spooled(stream: ByteStream, label: str, limit: int = SPOOL_LIMIT) -> Iterator[Path]:
     """A temporary file with the rest of the stream, for formats that need random access."""
-    with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
-        path = Path(folder) / "content"
+    with private_folder() as folder:
+        path = folder / "content"
         with path.open("wb") as file:
             while piece := stream.read(WHOLE):
                 file.write(piece)

@@ -23,7 +23,6 @@ import re
 import secrets
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -31,6 +30,7 @@ from itertools import count
 from pathlib import Path
 
 from aegir_rl.base.errors import UsageError
+from aegir_rl.base.temporary import private_folder
 
 try:
     import fcntl
@@ -140,8 +140,8 @@ def utf8_path(path: Path) -> Iterator[Path]:
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
-            link = Path(folder) / "content"
+        with private_folder() as folder:
+            link = folder / "content"
             for ending in ("", "-wal", "-shm", ".wal"):  # what SQLite and DuckDB keep beside a file
                 beside = Path(f"{path.absolute()}{ending}")
                 if beside.exists():
