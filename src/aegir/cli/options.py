@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from aegir.cli.output_paths import STDOUT, OutputPath
 from aegir.cli.terminal import tell
 from aegir.pipeline.settings import DEFAULTS, AnnotationSettings, parse_seconds, parse_spawn
 from aegir_rl.base.errors import UsageError
@@ -82,6 +83,11 @@ KINDS: dict[str, Callable[..., dict[str, Any]]] = {
     "path": lambda: {"type": PathName()},
     "file": lambda: {"type": PathName(dir_okay=False)},
     "folder": lambda: {"type": PathName(file_okay=False)},
+    "output": lambda: {"type": OutputPath(dash=None)},
+    "output-lines": lambda: {"type": OutputPath(dash=STDOUT)},
+    "output-file": lambda: {"type": OutputPath()},
+    "output-folder": lambda: {"type": OutputPath(file=False, folder=True)},
+    "output-path": lambda: {"type": OutputPath(folder=True)},
     "int": lambda limits="": {"type": click.IntRange(**_range(limits)) if limits else int},
     "number": lambda limits="": {"type": NumberRange(**_range(limits)) if limits else float},
     "choice": lambda *names: {"type": click.Choice(names)},

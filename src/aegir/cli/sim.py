@@ -113,6 +113,8 @@ def run(
     llm = llm_from(llm_endpoint, llm_model, llm_price)
     solve = find_solve(solver, effort, None if llm is None else ChatClient(llm))
     tasks = TaskRun(read_tasks(path), solve, solver=solver, effort=effort)
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
     file = ResultFile(out) if out else None
     finished = file.of(tasks) if file else []
     if engine == LOCAL and len(finished) < len(tasks.tasks):

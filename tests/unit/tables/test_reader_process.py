@@ -20,9 +20,9 @@ ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELEC
 @pytest.fixture(autouse=True)
 def _new_processes() -> Iterator[None]:
     """Start every test without a process from before, and leave none behind."""
-    reader_process.close_idle_readers()
+    reader_process.close_readers()
     yield
-    reader_process.close_idle_readers()
+    reader_process.close_readers()
 
 
 @pytest.fixture

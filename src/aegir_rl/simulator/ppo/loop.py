@@ -62,7 +62,7 @@ def train_ppo(
 ) -> TrainedPolicy:
     """Train a policy; `start` is the one to begin with, a random one if it is None."""
     with open_run(folder, config, watch, resume=resume) as run:
-        state = _RunState.prepare(config, run, world, start, resume)
+        state = _RunState.prepare(config, run, world, start)
         played: Played | None = None
         for iteration in range(state.done, config.iterations):
             tasks = state.curriculum.draw(config.episodes)
@@ -126,7 +126,6 @@ class _RunState:
         run: TrainingRun,
         world: World,
         start: RoutingPolicy | None,
-        resume: bool,
     ) -> "_RunState":
         """Begin a run, or go on with the one in the folder."""
         items, how = len(world.training), config.curriculum
@@ -141,7 +140,7 @@ class _RunState:
             f"{items} tasks to learn from, {len(world.test)} to test on, {len(world.families)} of held-out families; "
             f"{len(world.training.table.actions)} actions"
         )
-        if resume:
+        if run.resumes:
             learner, saved = _restore(config, run, world)
             curriculum.load_state_dict(saved["curriculum"])
         else:
@@ -156,7 +155,7 @@ class _RunState:
             start=saved.get("start", start.version if start else ""),
             done=saved.get("done", 0),
         )
-        if resume:
+        if run.resumes:
             state.monitor.load_state_dict(saved["monitor"])
             run.resume_after(state.done, config.iterations, "iteration")
         else:
