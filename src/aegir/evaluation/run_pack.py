@@ -29,8 +29,8 @@ from aegir.routing.decisions import SHIPPED
 from aegir.routing.learnt_policy import LearntPolicy
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.run_folder import describe_environment
+from aegir_rl.base.text import parse_json
 
 FORMAT = 1
 FILES = ("bench.json", "decisions.jsonl", "policy.safetensors", "routing.yaml")

@@ -19,8 +19,8 @@ from aegir.lab.data.sources import TrainingTable
 from aegir_rl.base.arrays import F32, I64, Bools
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 ANSWERS = "held_out.safetensors"
 """The file in a fold's run folder."""

@@ -26,7 +26,7 @@ from aegir.readers.bytes.heads import ALONE
 from aegir_rl.base.arrays import I32
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
+from aegir_rl.base.text import parse_json
 
 FINAL_SHARE = 0.02
 """The learning rate at the last step, as a share of its peak."""

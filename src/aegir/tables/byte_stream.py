@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from aegir_rl.base.errors import UnreadableTable, UsageError
-from aegir_rl.base.temporary import private_folder
 
 WHOLE = 4 << 20
 HEAD = 256 << 10
@@ -109,6 +108,8 @@ class ByteStream:
 @contextmanager
 def spooled(stream: ByteStream, label: str, limit: int = SPOOL_LIMIT) -> Iterator[Path]:
     """A temporary file with the rest of the stream, for formats that need random access."""
+    from aegir_rl.base.temporary import private_folder  # few files need it
+
     with private_folder() as folder:
         path = folder / "content"
         with path.open("wb") as file:

@@ -31,7 +31,6 @@ from itertools import count
 from pathlib import Path
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.temporary import private_folder
 
 try:
     import fcntl
@@ -142,6 +141,8 @@ def utf8_path(path: Path) -> Iterator[Path]:
     try:
         str(path).encode()
     except UnicodeEncodeError:
+        from aegir_rl.base.temporary import private_folder  # few files need it
+
         with private_folder() as folder:
             link = folder / "content"
             for ending in ("", "-wal", "-shm", ".wal"):  # what SQLite and DuckDB keep beside a file

@@ -129,7 +129,7 @@ def open_run(
 
 def will_resume(folder: Path) -> bool:
     """Return whether a run to be resumed has a checkpoint to go on from; raise if there is no run."""
-    if not folder.is_dir():
+    if not any((folder / name).is_file() for name in (CHECKPOINT, CONFIG)):
         raise UsageError(f"{folder} has no {CHECKPOINT} to resume from; start it without --resume")
     return (folder / CHECKPOINT).exists()
 

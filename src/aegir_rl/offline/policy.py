@@ -45,8 +45,8 @@ import numpy.typing as npt
 from aegir_rl.base.arrays import F32, Bools, Floats, Ints, rows_times, softmax
 from aegir_rl.base.errors import UsageError, require
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import Arrays, read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 PolicyKind = Literal["cloning", "values", "ppo"]
 METADATA_KEY = "aegir_policy"

@@ -31,7 +31,7 @@ from types import ModuleType
 from typing import Any
 
 from aegir_rl.base.errors import UsageError, reason_of
-from aegir_rl.base.foreign_json import parse_json
+from aegir_rl.base.text import parse_json
 from aegir_rl.simulator.checking import Verdict, check
 from aegir_rl.simulator.sandbox.program import Limits, Sandbox
 from aegir_rl.simulator.solvers.solver import Solver, attempt

@@ -27,8 +27,8 @@ from aegir.readers.bytes.heads import ALONE_HEADS, HEAD_SIZES, OUTPUTS, all_size
 from aegir.readers.calibration import ByteCalibration
 from aegir_rl.base.arrays import I32
 from aegir_rl.base.errors import UsageError, reason_of
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.run_folder import CONFIG
+from aegir_rl.base.text import parse_json
 from aegir_rl.base.training_run import CHECKPOINT
 
 SHIPPED_HEADS = frozenset((*OUTPUTS, *ALONE_HEADS))

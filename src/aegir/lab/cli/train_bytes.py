@@ -30,7 +30,7 @@ from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
 from aegir.readers.bytes.heads import OUTPUTS
 from aegir.readers.swarm.network import PRIMARY_NAME
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.foreign_json import parse_json
+from aegir_rl.base.text import parse_json
 
 if TYPE_CHECKING:
     from aegir.lab.byte_network.config import ByteTraining, PhaseName

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import NumberRange, PathName, verb_options
-from aegir.cli.output_paths import OutputPath
+from aegir.cli.options import NumberRange, OutputPath, PathName, verb_options
 from aegir.cli.terminal import say, tell, track
 from aegir.lab.cli.train import run_data_option, training_packages
 from aegir.lab.figures.text_table import number, points, text_table

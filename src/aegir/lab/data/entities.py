@@ -39,9 +39,8 @@ from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.text import read_tsv
+from aegir_rl.base.text import parse_json, read_tsv
 
 ENTITIES = Source("labelled/schemaorg_entities.jsonl.gz", cta_weight=0.5, cpa_weight=0.5, weak=True)
 TABLES_PER_SITE = 6

@@ -30,9 +30,9 @@ from aegir.readers.bytes.heads import OUTPUTS, TYPES_HEAD
 from aegir_rl.base.arrays import I64, Bools
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.metrics import F1Report, compute_f1
 from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.text import parse_json
 from aegir_rl.observe.plots import heat_plot, line_plot, write_svgs
 
 TYPES, TYPE_NAMES = "types", OUTPUTS[TYPES_HEAD]

@@ -27,8 +27,8 @@ from aegir.readers.ngrams.network import weigh
 from aegir.tables.labelled import read_labelled_tables
 from aegir_rl.base.arrays import F32, I64
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 MOST_TEXTS = 60_000
 """Of headers, and of cells."""

@@ -32,9 +32,9 @@ from aegir.swarm.column_model import ByteColumnModel
 from aegir_rl.base.arrays import F32, Bools, softmax
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.text import parse_json
 from aegir_rl.rl.critical_path import compute_critical_path
 
 ROUTING = "routing.safetensors"

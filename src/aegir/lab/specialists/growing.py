@@ -49,7 +49,7 @@ from aegir.readers.swarm.pool.loading import load_weights
 from aegir.readers.swarm.pool.measuring import specialist_types
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
+from aegir_rl.base.text import parse_json
 from aegir_rl.base.training_run import CHECKPOINT, Watcher
 
 FORMAT = "aegir-growth-1"

@@ -37,9 +37,9 @@ from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.text import parse_json
 
 DISTIL = "distil"
 """The name of these columns in tables_per_step."""

@@ -27,7 +27,7 @@ from aegir.vocabulary.hierarchy import taken_name
 from aegir.vocabulary.terms import KINDS
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file, user_folder
-from aegir_rl.base.foreign_json import parse_json
+from aegir_rl.base.text import parse_json
 
 if TYPE_CHECKING:
     from aegir.pipeline.custom_types.evidence import Line

@@ -15,8 +15,8 @@ from aegir.readers.scores import TableScores
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import map_safetensors
+from aegir_rl.base.text import parse_json
 
 if TYPE_CHECKING:
     from aegir.readers.bytes.byte_encoding import Symbols

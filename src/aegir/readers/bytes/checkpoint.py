@@ -25,8 +25,8 @@ from aegir.readers.bytes.byte_encoding import GRAM_SPACE, SYMBOLS
 from aegir.readers.bytes.heads import HEAD_SIZES
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import Arrays, MappedFile, read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 FORMAT = "aegir-bytes-1"
 GRAMS = "reader.embedding.grams"

@@ -31,8 +31,8 @@ from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I32, I64
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 TYPES, RELATIONS = len(TYPE_NAMES), len(RELATION_NAMES)
 SCORES = TYPES + RELATIONS

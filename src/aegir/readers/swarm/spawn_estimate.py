@@ -34,7 +34,7 @@ from aegir.tables.table import Column
 from aegir_rl.base.arrays import F32, Floats
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
+from aegir_rl.base.text import parse_json
 
 SPAWNING_FILE = "spawning.json"
 FORMAT = "aegir-spawning-1"

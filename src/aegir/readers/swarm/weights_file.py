@@ -37,8 +37,8 @@ from aegir.readers.swarm.state_fusion import (
 from aegir.vocabulary.terms import TYPE_INDEX
 from aegir_rl.base.errors import UsageError, require
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import Arrays, MappedFile, read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 SWARM_FORMAT = "aegir-swarm-1"
 MANIFEST = "specialist"

@@ -22,9 +22,9 @@ import numpy as np
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.text import parse_json
 from aegir_rl.base.training_run import TrainingRun, Watcher, join_state, open_run, split_state
 from aegir_rl.health import HealthMonitor
 from aegir_rl.health.measures import measure_rewards

@@ -14,7 +14,7 @@ from aegir_rl.base.errors import (
     UsageError,
     reason_of,
 )
-from aegir_rl.base.foreign_json import parse_json
+from aegir_rl.base.text import parse_json
 from aegir_rl.observe.heat_map import load_heat_maps
 from aegir_rl.rl import compute_gae
 

@@ -31,7 +31,7 @@ from aegir.readers.swarm.weights_file import check_name
 from aegir.tables.labelled import LabelledTable
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
+from aegir_rl.base.text import parse_json
 
 SETTINGS_FORMAT = "aegir-pool-settings-1"
 SETTINGS_FILE = "pool.json"

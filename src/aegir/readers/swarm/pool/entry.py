@@ -27,7 +27,7 @@ from aegir.readers.swarm.weights_file import check_name
 from aegir.vocabulary.terms import KINDS, TYPE_INDEX
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.foreign_json import parse_json
+from aegir_rl.base.text import parse_json
 
 FORMAT = "aegir-pool-1"
 BYTES = "bytes"
