@@ -25,11 +25,10 @@ LONGEST_ERROR = 520
 def encode_order(
     program: Program, limits: Limits, *, filter_: bytes | None, count_processes: bool = True
 ) -> bytes:
-    """What the harness needs to run a program; expected values are not among it."""
+    """What the harness needs to load a program; neither arguments nor expected values are among it."""
     order = {
         "source": program.source,
         "function": program.function,
-        "calls": program.calls,
         "files": {name: _base64(content) for name, content in program.files.items()},
         "filter": None if filter_ is None else _base64(filter_),
         "processes": limits.processes if count_processes else None,

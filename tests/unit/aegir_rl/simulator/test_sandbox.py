@@ -177,8 +177,9 @@ def decide(program: bytes, architecture: int, number: int, *arguments: int) -> i
 def test_the_filter_denies_what_it_says_and_nothing_else(machine: str):
     program, architecture = build_filter(machine), AUDIT_ARCH[machine]
     denied = set(denied_calls(machine).values())
-    clone, socket, ioctl = {"x86_64": (56, 41, 16), "aarch64": (220, 198, 29)}[machine]
-    special = {clone, socket, ioctl, 435}
+    numbers = {"x86_64": (56, 41, 16, 72, 157, 13), "aarch64": (220, 198, 29, 25, 167, 134)}
+    clone, socket, ioctl, fcntl, prctl, sigaction = numbers[machine]
+    special = {*numbers[machine], 435}
     for number in range(460):
         if number not in special:
             wanted = DENY if number in denied else ABSENT if number > 456 else ALLOW
@@ -197,6 +198,12 @@ def test_the_filter_denies_what_it_says_and_nothing_else(machine: str):
         DENY,
         DENY,
     ]
+    locks_leases_notices = [
+        decide(program, architecture, fcntl, 3, code) for code in (6, 1024, 1026)
+    ]
+    assert locks_leases_notices == [ALLOW, DENY, DENY]
+    assert [decide(program, architecture, prctl, code) for code in (4, 38)] == [DENY, ALLOW]
+    assert [decide(program, architecture, sigaction, code) for code in (15, 17)] == [ALLOW, DENY]
     assert decide(program, 0x40000003, 1) == KILL  # 32-bit x86
     assert decide(program, architecture, 0x40000001) == KILL  # x32
 
