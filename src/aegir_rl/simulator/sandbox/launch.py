@@ -34,6 +34,8 @@ from aegir_rl.simulator.task import Json
 
 OWN_PACKAGES = ("aegir_rl", "aegir")
 """With which a solution could draw its task again, hidden cases and all."""
+FOR_OTHERS = 0o005
+"""Permission to list a folder and to open what is in it."""
 STAGE = "/tmp"  # noqa: S108, covered in a namespace of bwrap's own
 FIRST_USER, USERS = 61184, 4336
 """User ids that are handed out for a while and belong to nobody (systemd's range for dynamic users)."""
@@ -290,6 +292,10 @@ def check_packages(folders: Sequence[Path]) -> tuple[str, ...]:
         if not folder.is_dir():
             raise UsageError(
                 f"the packages folder {folder} is not a folder; make one with: pip install --target {folder} pandas"
+            )
+        if os.geteuid() == 0 and folder.stat().st_mode & FOR_OTHERS != FOR_OTHERS:
+            raise UsageError(
+                f"the packages folder {folder} cannot be read by the user that programs run as; try: chmod -R a+rX {folder}"
             )
         for name in OWN_PACKAGES:
             if any(folder.glob(f"{name}.*")) or (folder / name).exists():

@@ -79,6 +79,38 @@ def test_results_of_the_calls_before_a_timeout_are_kept(either: Sandbox):
     assert [one.value for one in execution.results] == [0, 0.001]
 
 
+def test_arguments_and_values_may_be_larger_than_a_pipe(either: Sandbox):
+    source = "def turn(text):\n    return text[::-1]"
+    texts = [letter * 300_000 + "." for letter in "abc"]
+    execution = either.run(Program(source, "turn", tuple((text,) for text in texts)))
+    assert [one.value for one in execution.results] == [text[::-1] for text in texts]
+    ended = either.run(Program("import os\nos._exit(0)", "turn", ((texts[0],),)))
+    assert ended.ended == "crashed"
+
+
+def test_a_program_without_calls_finishes(either: Sandbox):
+    assert either.run(Program("print('loaded')", "f", ())).stdout == "loaded\n"
+
+
+def test_threads_time_zones_hashes_and_databases_work(either: Sandbox):
+    """They need files besides the modules: libraries that are loaded late, and tables of the machine."""
+    source = """
+import ctypes, datetime, hashlib, locale, lzma, sqlite3, threading, uuid, zlib, zoneinfo
+import asyncio, concurrent.futures, decimal, email.message, multiprocessing, unicodedata, xml.etree.ElementTree
+def work():
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        total = sum(pool.map(int, "123"))
+    hour = datetime.datetime(2026, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo("Europe/Paris")).utcoffset().seconds
+    row = sqlite3.connect("a.db").execute("SELECT 1 + 1").fetchone()[0]
+    ended = threading.Thread(target=ctypes.CDLL(None).pthread_exit, args=(None,))
+    ended.start()
+    ended.join(5)
+    return [total, hour, row, hashlib.sha3_256(b"").hexdigest()[:4], lzma.decompress(lzma.compress(b"x")).decode()]
+"""
+    execution = either.run(Program(source, "work", ((),)))
+    assert execution.results == (CallResult([6, 7200, 2, "a7ff", "x"], None),), execution
+
+
 def test_runs_are_repeatable(either: Sandbox):
     """Hashes of texts are the same in every run, so sets come in the same order."""
     source = "def order(words):\n    return list(set(words))"
