@@ -42,8 +42,10 @@ LEFT_OUT = (
 """Modules of the standard library that need a terminal, a window, a network or other packages."""
 NEVER_COPIED = ("test", "tests", "__pycache__", "site-packages", "dist-packages")
 """Folders inside packages of the standard library."""
-LATE = ("libgcc_s.so.1", "libstdc++.so.6")
-"""Libraries that threads load when they end, and packages."""
+LATE = tuple(
+    "libgcc_s.so.1 libstdc++.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libutil.so.1".split()
+)
+"""The library that threads load when they end, and those that packages may expect (manylinux)."""
 UTF8_LOCALE = "/usr/lib/locale/C.utf8/LC_CTYPE"
 SECONDS_TO_ASK = 60.0
 

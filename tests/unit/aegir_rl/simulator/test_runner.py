@@ -57,6 +57,7 @@ def test_mounted_packages_cannot_be_written_and_come_after_the_standard_library(
     packages.mkdir()
     (packages / "json.py").write_text("raise RuntimeError\n")
     (packages / "first.py").write_text("PLACE = __file__\n")
+    (packages / "first.py").chmod(0o666)
     source = """
 import json, first
 def look():

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import struct
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +110,13 @@ def work():
 """
     execution = either.run(Program(source, "work", ((),)))
     assert execution.results == (CallResult([6, 7200, 2, "a7ff", "x"], None),), execution
+
+
+def test_modules_do_not_say_where_they_lie_on_the_machine(either: Sandbox):
+    source = "import json, sys\ndef look():\n    return [json.dumps.__code__.co_filename, json.__file__, sys.prefix]"
+    (result,) = either.run(Program(source, "look", ((),))).results
+    assert isinstance(result.value, list)
+    assert not any(sys.base_prefix in str(each) for each in result.value)
 
 
 def test_runs_are_repeatable(either: Sandbox):
