@@ -42,8 +42,9 @@ LEFT_OUT = (
 """Modules of the standard library that need a terminal, a window, a network or other packages."""
 NEVER_COPIED = ("test", "tests", "__pycache__", "site-packages", "dist-packages")
 """Folders inside packages of the standard library."""
-LATE = tuple(
-    "libgcc_s.so.1 libstdc++.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libutil.so.1".split()
+LATE = (
+    *("libgcc_s.so.1", "libstdc++.so.6", "libpthread.so.0"),
+    *("libdl.so.2", "librt.so.1", "libutil.so.1"),
 )
 """The library that threads load when they end, and those that packages may expect (manylinux)."""
 UTF8_LOCALE = "/usr/lib/locale/C.utf8/LC_CTYPE"
