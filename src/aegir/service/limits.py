@@ -24,18 +24,31 @@ class RequestLimits:
     """Of all tables of a request together."""
     seconds: float = 30.0
     """For a request at work."""
+    header_seconds: float = 15.0
+    """For the headers of a request to arrive."""
     upload_seconds: float = 60.0
-    """For the body of a request to arrive."""
+    """For the body of a request to arrive, and for a client to go on reading its response."""
+    connections: int = 1024
+    """Open at once."""
+    connections_per_address: int = 256
     queue: int = 64
     """Requests that are taken in beyond those at work."""
     worker_bytes: int = 2 << 30
     """Memory of a worker process."""
 
     def __post_init__(self) -> None:
-        for name in ("upload_bytes", "unpacked_bytes", "files", "columns", "queue"):
+        for name in (
+            "upload_bytes",
+            "unpacked_bytes",
+            "files",
+            "columns",
+            "queue",
+            "connections",
+            "connections_per_address",
+        ):
             if getattr(self, name) < 1:
                 raise UsageError(f"the limit {name} is {getattr(self, name)}; expected at least 1")
-        for name in ("seconds", "upload_seconds"):
+        for name in ("seconds", "header_seconds", "upload_seconds"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise UsageError(f"the limit {name} is {getattr(self, name)}; expected more than 0")
 
