@@ -100,6 +100,8 @@ class Access:
     def _is_known(self, host: str) -> bool:
         """Whether the Host header holds an address, which no one else's name server can point here, or a known name."""
         name = host_name(host)
+        if not name:
+            return False
         if name.lower() in (*LOOPBACK_NAMES, *(known.lower() for known in self.names)):
             return True
         return name.lower() == self.host.lower() or _is_address(name)

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from aegir.service.limits import Refused, RequestLimits
+from aegir.service.limits import Refused, RequestLimits, out_of_resources
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -65,6 +65,12 @@ async def receive(
     except Refused:
         await _drain(request, limits)
         raise
+    except OSError as error:
+        refused = out_of_resources(error)
+        if refused is None:
+            raise
+        await _drain(request, limits)
+        raise refused from None
 
 
 class _Pace:
@@ -116,7 +122,7 @@ async def _receive(
             form.count(len(piece))
             parser.write(piece)
         parser.finalize()
-    except MultipartParseError as error:
+    except FormParserError as error:
         raise Refused(400, f"the form cannot be read ({str(error).rstrip('.')})") from None
     finally:
         form.close()
@@ -216,6 +222,8 @@ class _Form:
             self._file = (self._folder / name).open("wb")
             return
         field_name = options.get(b"name", b"").decode("utf-8", "replace")
+        if field_name in self.upload.fields:
+            raise Refused(400, f"the form has two parts {field_name!r}; send one")
         if field_name not in self._fields:
             expected = ", ".join(["files", *self._fields])
             raise Refused(

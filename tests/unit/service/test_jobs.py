@@ -47,9 +47,11 @@ def test_a_job_crosses_to_a_worker_as_it_is(job: Job):
 
 
 def test_a_query_chooses_settings_and_format():
-    assert read_query({}) == (AnnotationSettings(), "json")
+    assert read_query([]) == (AnnotationSettings(), "json")
     query = {"format": "csv", "rows": "50", "custom": "0", "effort": "0.7", "within": "200ms"}
-    settings, format_ = read_query({**query, "tables": "orders, sales.*", "spawn": "all"})
+    settings, format_ = read_query(
+        [*query.items(), ("tables", "orders, sales.*"), ("spawn", "all")]
+    )
     assert format_ == "csv"
     assert settings == AnnotationSettings(
         rows=50,
@@ -79,8 +81,14 @@ def test_a_query_chooses_settings_and_format():
 )
 def test_what_a_query_cannot_choose_is_refused(name: str, text: str, sentence: str):
     with pytest.raises(UsageError) as refused:
-        read_query({name: text})
+        read_query([(name, text)])
     assert sentence in str(refused.value)
+
+
+def test_an_option_that_is_given_twice_is_refused():
+    for value in ("low", "high"):
+        with pytest.raises(UsageError, match="the option effort is given twice; send one value"):
+            read_query([("effort", "low"), ("rows", "5"), ("effort", value)])
 
 
 def test_only_jobs_with_the_same_settings_are_done_together():
