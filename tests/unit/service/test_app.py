@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from aegir.pipeline.settings import AnnotationSettings
+from aegir.answers.writers import FORMATS
+from aegir.pipeline.settings import QUERY, AnnotationSettings
 from aegir.service.annotations import RequestAnnotator, Stores
 from aegir.service.app import Service, is_heavy
 from aegir.service.job_queue import QueueMetrics
@@ -23,6 +24,7 @@ from aegir.service.security import HEADERS, Access
 from aegir.service.status import Status
 from aegir.service.uploads import Upload
 from aegir.service.worker import JobWorker
+from aegir.vocabulary.terms import KINDS
 from aegir_rl.processes.plain import to_json
 
 CSV = b"id,mail\n1,ann@example.org\n2,bob@example.org\n"
@@ -61,7 +63,8 @@ class Client:
 
     def __init__(self, folder: Path, stores: Stores, token: str | None = None) -> None:
         self.queue, self.folder = Inline(stores), folder
-        self.status = Status(self.queue.metrics, LIMITS, {"version": "7", "formats": ["json"]})
+        about = {"version": "7", "formats": ["text", *FORMATS], "kinds": list(KINDS)}
+        self.status = Status(self.queue.metrics, LIMITS, about)
         service = Service(self.queue, self.status, LIMITS, folder)
         transport = httpx.ASGITransport(
             service.app(Access(token=token)), raise_app_exceptions=False
@@ -108,6 +111,29 @@ def test_wrong_options_are_refused_before_the_body_is_received(client: Client):
     response = client("POST", "/annotate?rows=many", content=b"x" * 50_000)
     assert error(response, 400) == "rows is 'many'; expected a whole number"
     assert client.queue.submitted == []
+
+
+@pytest.mark.parametrize("name", ["format", "tables", *QUERY])
+def test_what_is_wrong_with_an_option_is_said_in_the_names_of_requests(client: Client, name: str):
+    for text in ("no such thing", "0", "-1", "0.5", "5", "high", "all", "1s"):
+        response = client("POST", "/annotate", params={name: text}, files=files("a.csv"))
+        if response.status_code != 200:
+            sentence = error(response, 400)
+            assert "--" not in sentence.replace("start the service with --annotator", "")
+
+
+def test_the_bounds_of_a_document_and_of_a_format_are_those_of_the_description(client: Client):
+    paths = client("GET", "/openapi.json").json()["paths"]
+    options = {each["name"]: each["schema"] for each in paths["/annotate"]["post"]["parameters"]}
+    for name in options["format"]["enum"]:
+        sent = files("a.csv")
+        assert client("POST", f"/annotate?format={name}", files=sent).status_code == 200
+    rows = {"rows": [{"a": "x"}]}
+    for name, status in (("n" * 255, 200), ("n" * 256, 400), ("n", 200), ("", 400)):
+        assert client("POST", "/annotate", json={**rows, "name": name}).status_code == status
+    for document in ({"rows": []}, {"columns": {}}):
+        assert client("POST", "/annotate", json=document).status_code == 422
+    assert client("POST", "/annotate", files=files("a", "b", "c")).status_code == 200
 
 
 def test_what_is_too_large_or_of_another_type_is_refused(client: Client):
