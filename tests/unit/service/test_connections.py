@@ -2,11 +2,11 @@
 
 import resource
 import socket
-from pathlib import Path
 
 import pytest
 
 from aegir.service.connections import Connections, Listener, Place, connections_within
+from used_up_descriptors import no_descriptors
 
 
 class Wire:
@@ -70,28 +70,16 @@ def test_what_is_closed_is_forgotten():
     assert not wire.dropped
 
 
-@pytest.fixture
-def descriptors() -> None:
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-
-
-def lower_limit(spare: int) -> None:
-    """Leave this process so many descriptors beyond those it has."""
-    highest = max(int(path.name) for path in Path("/proc/self/fd").iterdir())
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 1 + spare, hard))
-
-
-@pytest.mark.usefixtures("descriptors")
 def test_the_limit_of_descriptors_is_raised_for_the_connections():
-    lower_limit(20)
-    connections_within(300, 300, workers=2)
-    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 600
+    usual = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (60, usual[1]))
+        connections_within(300, 300, workers=2)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 600
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, usual)
 
 
-@pytest.mark.usefixtures("descriptors")
 def test_a_listener_without_descriptors_turns_connections_away_and_recovers():
     with Listener(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.refusal = b"no room"
@@ -99,20 +87,12 @@ def test_a_listener_without_descriptors_turns_connections_away_and_recovers():
         listener.listen()
         listener.setblocking(False)
         clients = [socket.create_connection(listener.getsockname(), 10) for _ in range(3)]
-        taken = []
-        lower_limit(0)
-        while True:  # fill the gaps below the limit
-            try:
-                taken.append(socket.socket())
-            except OSError:
-                break
-        with pytest.raises(BlockingIOError):  # none is left in the queue
-            listener.accept()
+        with no_descriptors():
+            for _ in range(2):
+                with pytest.raises(BlockingIOError):  # none is left in the queue
+                    listener.accept()
         assert [client.recv(100) for client in clients] == [b"no room"] * 3
-        taken.pop().close()
-        clients.pop().close()
-        again = socket.create_connection(listener.getsockname(), 10)
-        taken.pop().close()
+        clients.append(socket.create_connection(listener.getsockname(), 10))
         connection, _ = listener.accept()
-        for each in (*clients, *taken, again, connection):
+        for each in (*clients, connection):
             each.close()

@@ -2,8 +2,10 @@
 
 import os
 import resource
+import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -106,6 +108,7 @@ def test_what_is_no_http_gets_a_sentence_and_the_headers_of_every_response(servi
 def test_descriptors_that_are_used_up_give_503_cost_no_cpu_and_come_back(service: RunningService):
     pid = service.process.pid
     usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    (worker,) = service.status()["pool"]["pids"]
     highest = max(descriptors(service))
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (highest + 2, usual[1]))
     try:
@@ -115,6 +118,13 @@ def test_descriptors_that_are_used_up_give_503_cost_no_cpu_and_come_back(service
             before = cpu_seconds(service)
             time.sleep(1.5)
             assert cpu_seconds(service) - before < 0.5
+            # A worker that ends now is replaced when there is a descriptor for the next one.
+            os.kill(worker, signal.SIGKILL)
+            with ThreadPoolExecutor(1) as clients:
+                types = clients.submit(service.client.get, "/types")
+                time.sleep(0.5)
+                resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
+                assert types.result().status_code == 200
     finally:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
     assert wait_until(lambda: b" 200 " in ask(service.url, HEALTH))
