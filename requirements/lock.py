@@ -25,7 +25,7 @@ EDITABLE = ("editables>=0.5,<1",)
 """What hatchling needs for an editable install, of which it does not say so."""
 NOT_OLDEST = ("babel", "faker", "mypy", "numba", "ruff", "safetensors", "scikit-learn", "scipy")
 """What trains or checks the code: the tests of the oldest versions need none of it."""
-_BOUND = re.compile(r"([\w.-]+(?:\[\w+\])?)>=([\w.]+)")
+_BOUND = re.compile(r"([\w.-]+(?:\[[\w,]+\])?)>=([\w.]+)")
 
 
 def main(pip_compile: str) -> None:

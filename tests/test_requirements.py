@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "requirements"))
 
 import lock  # noqa: E402
 
-_REQUIREMENT = re.compile(r"([\w.-]+)(?:\[\w+\])?(==|>=)([\w.]+)(?:,<([\w.]+))?")
+_REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[\w,]+\])?(==|>=)([\w.]+)(?:,<([\w.]+))?")
 _PINNED = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 
 
