@@ -40,6 +40,7 @@ def main(pip_compile: str) -> None:
             subprocess.run(command, check=True)
         text = (HERE / f"{name}.txt").read_text(encoding="utf-8")
         text = re.sub(rf"^{UNLOCKED}==.*(?:\n +.*)*\n", "", text, flags=re.MULTILINE)
+        text = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
         (HERE / f"{name}.txt").write_text(text, encoding="utf-8")
     (HERE / "oldest.txt").write_text("\n".join(oldest()) + "\n", encoding="utf-8")
 
