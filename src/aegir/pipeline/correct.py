@@ -28,7 +28,14 @@ from aegir.readers.scores import (
     explain_verdict,
     type_places,
 )
-from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, RELATION_INDEX, TYPE_INDEX, TYPE_NAMES
+from aegir.vocabulary.terms import (
+    FINE_INDEX,
+    FINE_NAMES,
+    RELATION_INDEX,
+    TYPE_INDEX,
+    TYPE_NAMES,
+    plain_name,
+)
 from aegir_rl.base.arrays import F32, rows_times, softmax
 
 FLOOR = 1e-9
@@ -216,7 +223,7 @@ def _explain(verdict: RuleVerdict, learnt: Explanation, overruled: str | None) -
     if overruled is None:
         return Explanation(rules.fine_type, (*rules.evidence, *learnt.evidence))
     if overruled in verdict.vetoes:
-        reason = f"the models' first guess, {overruled}, was ruled out"
+        reason = f"the models' first guess, {plain_name(overruled)}, was ruled out"
     else:
-        reason = f"the models' first guess was {overruled}"
+        reason = f"the models' first guess was {plain_name(overruled)}"
     return Explanation(rules.fine_type, (*rules.evidence, reason))
