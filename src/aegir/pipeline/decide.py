@@ -16,8 +16,7 @@ from itertools import islice
 import numpy as np
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.pipeline.declared_evidence import apply_declared, declared_datatype
-from aegir.pipeline.siblings import pool_siblings
+from aegir.pipeline.correct import pool_siblings
 from aegir.pipeline.subject import describes, find_subject, repeats
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
@@ -72,7 +71,11 @@ def decide(
     table: Table, scores: TableScores, annotator: str, thresholds: Thresholds | None = None
 ) -> TableAnnotation:
     """Return the answer for each column of a table, or an abstention below the thresholds."""
-    scores = pool_siblings(table, apply_declared(table, scores))
+    if table.declares:
+        from aegir.pipeline.declared_evidence import apply_declared
+
+        scores = apply_declared(table, scores)
+    scores = pool_siblings(table, scores)
     limits = (thresholds or Thresholds()).on(scores.web)
     named = [
         _name_column(index, column, scores, limits) for index, column in enumerate(table.columns)
@@ -157,6 +160,10 @@ def _datatype(column: Column) -> str:
     """Return the datatype of the values; of a column of which no cell was read, the declared one."""
     if column.values:
         return infer_datatype(column.values)
+    if column.declared is None:
+        return "empty"
+    from aegir.pipeline.declared_evidence import declared_datatype
+
     return declared_datatype(column.declared) or "empty"
 
 

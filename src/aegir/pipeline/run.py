@@ -23,7 +23,6 @@ from aegir.answers.writers import FORMATS, check_format
 from aegir.memory.location import load_memory, memory_exists
 from aegir.pipeline.custom_types.store import type_files, types_folder
 from aegir.pipeline.decide import decide
-from aegir.pipeline.declared_evidence import as_read
 from aegir.pipeline.registry import load_annotator, thresholds_for
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import Thresholds
@@ -268,17 +267,26 @@ def _answer(
     annotator, memory = prepared.annotator, prepared.memory
     hidden = prepared.settings.ignore_names
     tables = [outcome for _, outcome in waiting if isinstance(outcome, Table)]
-    scored = iter(annotator.score([as_read(table, ignore_names=hidden) for table in tables]))
+    scored = iter(annotator.score([_as_read(table, hidden) for table in tables]))
     for index, table in waiting:
         if isinstance(table, Failure):
             yield Answered(index, table)
             continue
         scores = next(scored)
-        shown = as_read(table, ignore_names=True) if hidden else table
+        shown = _as_read(table, hidden) if hidden else table
         answer = decide(shown, scores, annotator.name, prepared.thresholds)
         answer = memory.apply(shown, answer) if memory else answer
         answer = _with_names(answer, table) if hidden else answer
         yield Answered(index, answer, table, scores.routed)
+
+
+def _as_read(table: Table, ignore_names: bool) -> Table:
+    """Return the table as readers see it: as it is, unless its source declares something or names are withheld."""
+    if not (ignore_names or table.declares):
+        return table
+    from aegir.pipeline.declared_evidence import as_read
+
+    return as_read(table, ignore_names=ignore_names)
 
 
 def _with_names(answer: TableAnnotation, table: Table) -> TableAnnotation:

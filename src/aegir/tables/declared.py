@@ -21,7 +21,7 @@ from typing import Any
 from aegir.tables.table import Declared, Table
 from aegir_rl.base.duckdb_engine import duckdb_errors, quote_path
 
-PACKAGE, PACKAGE_LIMIT = "datapackage.json", 4 << 20
+PACKAGE_LIMIT = 4 << 20
 COMMENT_KEYS = (b"comment", b"description")
 ARROW_SCHEMA, SPARK_SCHEMA = "ARROW:schema", "org.apache.spark.sql.parquet.row.metadata"
 COMMENT_LENGTH = 500
@@ -114,9 +114,9 @@ def package_declared(path: Path, table: Table) -> Table:
 
 def _schema_in_package(path: Path) -> Mapping[str, Any] | None:
     """The table schema that the package beside a file has for it; None without one, or if it is an answer of ours."""
-    package = path.with_name(PACKAGE)
+    package = path.with_name("datapackage.json")
     try:
-        if path.name == PACKAGE or package.stat().st_size > PACKAGE_LIMIT:
+        if path == package or package.stat().st_size > PACKAGE_LIMIT:
             return None
         document = json.loads(package.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -40,7 +40,6 @@ from aegir.tables.byte_stream import (
     spooled,
 )
 from aegir.tables.database_urls import FILES, DatabaseUrl, parse_database_url
-from aegir.tables.declared import package_declared
 from aegir.tables.delimited import read_delimited, read_header
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, is_url, recognise
 from aegir.tables.table import Table, without_cells
@@ -48,6 +47,8 @@ from aegir.tables.text_decoding import decode_sample
 from aegir_rl.base.errors import UnreadableTable, UsageError
 from aegir_rl.base.files import utf8_path
 
+PACKAGE = "datapackage.json"
+"""A file that declares the columns of those beside it."""
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".geojson")
 OPEN_FILES = (Path("/dev/fd"), Path("/proc/self/fd"))
 """Where the files and pipes that a process holds open have names."""
@@ -202,7 +203,11 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
             if format_ is Format.TEXT:
                 named = _names_in_text(ByteStream(file), request)
                 table = named or read_text(sample_file(file, size), request)
-                yield package_declared(path, table)
+                if path.with_name(PACKAGE).is_file():
+                    from aegir.tables.declared import package_declared
+
+                    table = package_declared(path, table)
+                yield table
             elif format_ in COMPRESSED:
                 yield from _read_compressed(file, format_, request)
             else:

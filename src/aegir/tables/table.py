@@ -65,6 +65,11 @@ class Table:
     warnings: tuple[str, ...] = ()
     title: str | None = None
 
+    @property
+    def declares(self) -> bool:
+        """Whether the source says anything of a column beside its cells."""
+        return any(column.declared is not None for column in self.columns)
+
 
 def without_cells(table: Table) -> Table:
     """The same table with nothing but its names and what its source declares."""

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from aegir.pipeline.correct import name_stem, pool_siblings, sibling_groups
 from aegir.pipeline.decide import decide
-from aegir.pipeline.siblings import name_stem, pool_siblings, sibling_groups
 from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
