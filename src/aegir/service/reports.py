@@ -10,6 +10,7 @@ from aegir.answers.html_page import meanings
 from aegir.answers.wording import (
     is_unsure,
     shown_confidence,
+    shown_declared,
     shown_label,
     shown_name,
     shown_offer,
@@ -19,6 +20,7 @@ from aegir.pipeline.run import Annotations, Failure
 from aegir.service.jobs import REPORT, AnnotateJob
 from aegir.service.limits import status_of
 from aegir.service.responses import Reply, json_reply
+from aegir.vocabulary.terms import plain_name
 from aegir_rl.episode import Episode
 from aegir_rl.offline.store import new_id
 
@@ -103,9 +105,11 @@ def _wording(column: ColumnAnnotation) -> dict[str, Any]:
     return {
         "title": shown_name(column),
         "shown": shown_label(column),
+        "shown_type": plain_name(column.type) if column.type else None,
         "sure": shown_confidence(column) != "",
         "unsure": is_unsure(column),
         "meanings": list(meanings(column)),
+        "shown_declared": shown_declared(column.declared),
         "shown_review": shown_review(column),
         "shown_offers": [shown_offer(offer) for offer in column.offers],
     }

@@ -45,7 +45,9 @@ def read_sent(
     folder, rows, seed = Path(sent.folder), settings.rows, settings.seed
     if sent.body:
         source, name = read_document(folder / sent.body)
-        (table,) = read_tables(source, rows=rows, seed=seed, name=name)
+        (table,) = read_tables(
+            source, rows=rows, seed=seed, name=name, names_only=settings.names_only
+        )
         if not table.columns:
             raise UnreadableTable(_describe_document("holds no columns"))
         return [table]
@@ -57,7 +59,11 @@ def read_sent(
         files = [_checked(Path(file), limits, settings.tables) for file in sent.files]
         if settings.tables and not any(isinstance(file, DatabaseUrl) for file in files):
             raise UsageError("tables chooses tables of SQLite and DuckDB files; no file is one")
-        outcomes = [each for file in files for each in read_source(file, rows, seed)]
+        outcomes = [
+            each
+            for file in files
+            for each in read_source(file, rows, seed, names_only=settings.names_only)
+        ]
     return [_without_folder(outcome, folder) for outcome in outcomes]
 
 
