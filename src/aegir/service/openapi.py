@@ -20,7 +20,7 @@ REFUSALS = {
     "403": "Sent by a page of another site",
     "408": "The request arrived too slowly",
     "413": "Too large: bytes, unpacked bytes, files or columns",
-    "415": "Another content type than multipart/form-data or application/json",
+    "415": "Another content type than those that are listed",
     "422": "No table could be read; the sentence says why",
     "429": "Too many requests are waiting; Retry-After says when to try again",
     "503": "The service is stopping, or a worker ended during the request",
