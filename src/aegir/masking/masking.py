@@ -109,8 +109,9 @@ def _annotate(path: Path, prepared: Prepared) -> tuple[Format, Answered]:
     except OSError as error:
         raise UnreadableTable(f"{path} cannot be read ({error.strerror})") from None
     if format_ not in (Format.TEXT, Format.PARQUET):
+        what = "zip archive or workbook" if format_ is Format.ZIP else f"{format_} file"
         raise UsageError(
-            f"{path} is a {format_} file; `aegir mask` rewrites CSV, TSV, JSON lines, lists of JSON objects and Parquet: convert or unpack it first"
+            f"{path} is a {what}; `aegir mask` rewrites CSV, TSV, JSON lines, lists of JSON objects and Parquet: convert or unpack it first"
         )
     answers = list(annotate_sources([path], prepared))
     first = answers[0]

@@ -100,7 +100,10 @@ def _expression(connection: Any, plan: ColumnPlan, kind: str, masker: RowMasker)
         found = masker.found_by([each for each in given_away if each is not None])
         return masker.mask_cell(plan.index, value, days, found)
 
-    connection.create_function(name, mask, [TEXT, TEXT, TEXTS], TEXT, null_handling="special")
+    # Without side effects DuckDB would call it once for all equal values of a dictionary, and counts would be short.
+    connection.create_function(
+        name, mask, [TEXT, TEXT, TEXTS], TEXT, null_handling="special", side_effects=True
+    )
     used = direct if plan.state != MASKED else []
     call = f"{name}({text}, {by}, CAST([{', '.join(used)}] AS {TEXTS}))"
     if plan.state == MASKED and plan.action == "shift" and kind != TEXT:

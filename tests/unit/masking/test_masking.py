@@ -15,6 +15,7 @@ from aegir.masking.checking import CHANCE_LENGTH, MOST_REMEMBERED, Originals
 from aegir.masking.masking import mask
 from aegir.masking.report import MaskReport
 from aegir_rl.base.errors import CheckFailed, UnreadableTable, UsageError
+from aegir_rl.base.files import NewContent
 
 KEY = b"0123456789abcdef0123456789abcdef"
 MARK = "[redacted]"
@@ -380,18 +381,21 @@ def test_parquet_keeps_kept_types_and_the_order_of_rows(tmp_path: Path):
             "born": [_day(row[4]) for row in rows],
             "joined": [_day("2024-03-01")] * 200,
             "points": pa.array(range(200), pa.int32()),
+            "shop": pa.array(["Graz", None, "Lienz", "Graz"] * 50).dictionary_encode(),
         }
     )
     source, out = tmp_path / "people.parquet", tmp_path / "masked.parquet"
     pq.write_table(table, source, row_group_size=64)
     policy = policy_file(
-        tmp_path, '[columns]\npoints = "keep"\njoined = "shift"\nborn = "generalise"\n'
+        tmp_path,
+        '[columns]\npoints = "keep"\nshop = "keep"\njoined = "shift"\nborn = "generalise"\n',
     )
     report = mask(source, out, key=KEY, policy=policy, memory=False)
     back = pq.read_table(out)
     assert back.column_names == table.column_names
     assert back["points"].to_pylist() == list(range(200))
     assert back.schema.field("points").type == pa.int32()
+    assert back["shop"].to_pylist() == ["Graz", None, "Lienz", "Graz"] * 50
     assert back.schema.field("joined").type == pa.date32()
     assert len({*back["joined"].to_pylist()}) > 50
     assert back["born"].to_pylist() == [row[4][:4] for row in rows]
@@ -399,6 +403,7 @@ def test_parquet_keeps_kept_types_and_the_order_of_rows(tmp_path: Path):
     text = out.read_bytes()
     assert not any(value.encode() in text for row in rows for value in row[:4])
     assert report.rows == 200
+    assert {each.changed + each.missing + each.left for each in report.columns} == {200}
     assert any("now text" in note and "born" in note for note in report.notes)
 
 
@@ -448,6 +453,32 @@ def test_a_masked_copy_that_holds_an_original_value_is_not_put_in_place(
     with pytest.raises(CheckFailed, match=r"still holds values of .*email"):
         masked_csv(tmp_path, as_csv(people()))
     assert not [*tmp_path.glob("masked*"), *tmp_path.glob(".aegir*")]
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.jsonl"])
+def test_rows_are_written_while_later_ones_are_still_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    for module in ("text_streams", "delimited_files", "json_files"):
+        monkeypatch.setattr(f"aegir.masking.{module}.PIECE", 20_000)
+    monkeypatch.setattr("aegir.masking.delimited_files.ROWS_AT_ONCE", 100)
+    rows = people(3000)
+    lines = "".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in rows)
+    source = tmp_path / name
+    source.write_text(as_csv(rows) if name.endswith("csv") else lines)
+    events: list[str] = []
+    write = NewContent.write
+
+    def noted(new: NewContent, content: bytes) -> None:
+        events.append("write")
+        write(new, content)
+
+    monkeypatch.setattr(NewContent, "write", noted)
+    mask(source, tmp_path / "out", key=KEY, memory=False, watch=lambda *_: events.append("read"))
+    assert events.count("read") > 10
+    assert (
+        max(map(len, "".join(each[0] for each in events).split("w"))) <= 8
+    )  # of 10 and more reads
 
 
 def test_the_check_remembers_an_even_sample_within_bounds():
