@@ -15,7 +15,6 @@ from aegir_rl.base.errors import UsageError
 
 KEY = "AEGIR_MASK_KEY"
 WORTH_A_BAR = 32 << 20
-MEGABYTE = 1 << 20
 
 
 @click.command(epilog="Example: aegir mask customers.csv --out masked.csv --key-file mask.key")
@@ -37,7 +36,7 @@ def mask(
     """
     key = _read_key(key_file)
     policy = read_policy(mask_policy)
-    with _Progress() as progress:
+    with _Progress(file) as progress:
         report = mask_file(
             file,
             out,
@@ -45,6 +44,7 @@ def mask(
             key=key,
             settings=settings_from(options),
             watch=progress.show,
+            say=tell,
         )
     if key is None:
         tell(
@@ -69,9 +69,10 @@ def _read_key(file: Path | None) -> bytes | None:
 
 
 class _Progress:
-    """A bar for large files; nothing is loaded or printed for small ones."""
+    """A bar for a large file; nothing is loaded or printed for a small one."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path) -> None:
+        self._large = file.is_file() and file.stat().st_size >= WORTH_A_BAR
         self._line: Any = None
 
     def __enter__(self) -> "_Progress":
@@ -82,11 +83,11 @@ class _Progress:
             self._line.close()
 
     def show(self, done: int, total: int) -> None:
-        """Show how many bytes were masked."""
-        if total < WORTH_A_BAR:
+        """Show how much was masked and checked."""
+        if not self._large:
             return
         if self._line is None:
             from aegir.cli.progress import ProgressLine
 
-            self._line = ProgressLine("masking", total // MEGABYTE)
-        self._line.show(done // MEGABYTE, "MB")
+            self._line = ProgressLine("masking and checking", 100)
+        self._line.show(min(99, 100 * done // total), "%")

@@ -18,7 +18,7 @@ from aegir.tables.datatype import cell_datatype, is_typed
 from aegir.tables.delimited import Dialect, find_dialect, parse_rows
 from aegir.tables.layout import find_layout
 from aegir.tables.text_decoding import TextSample
-from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.errors import UnreadableTable, UsageError
 from aegir_rl.base.text import amount
 
 COMPARED_ROWS = 50
@@ -102,11 +102,17 @@ def rewrite_delimited(
             sink.buffer.truncate()
             writer.writerow(row)  # the last of these stays: the header
     while batch := list(islice(rows, ROWS_AT_ONCE)):
-        for row in _mask(batch, structure, masker):
-            if row:
-                writer.writerow(row)
-            else:
-                sink.buffer.write(structure.line_end)
+        try:
+            for row in _mask(batch, structure, masker):
+                if row:
+                    writer.writerow(row)
+                else:
+                    sink.buffer.write(structure.line_end)
+        except csv.Error:
+            raise UsageError(
+                f"{file.path} has no quotes, and a mask holds its delimiter {structure.dialect.delimiter!r}; "
+                f"give another text than {masker.mark!r} as redacted"
+            ) from None
         sink.flush(PIECE)
     sink.flush()
     left_out = structure.above
@@ -135,9 +141,11 @@ def _fits(row: list[str], structure: Structure) -> bool:
     return more and any(map(str.strip, row))
 
 
-def read_masked(file: TextFile, structure: Structure) -> Iterator[list[tuple[int, str]]]:
+def read_masked(
+    file: TextFile, structure: Structure, progress: Progress
+) -> Iterator[list[tuple[int, str]]]:
     """The rows of a file that `rewrite_delimited` wrote, each cell with its column."""
-    rows = (row for row in _rows(file, structure.dialect, lambda _: None) if row)
+    rows = filter(None, _rows(file, structure.dialect, progress))
     if structure.header:
         next(rows, None)
     for row in rows:

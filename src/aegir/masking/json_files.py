@@ -154,12 +154,14 @@ def _list(file: TextFile, text: str) -> list[dict[str, Any]]:
     return document
 
 
-def read_masked(file: TextFile, masker: RowMasker, *, lines: bool) -> Iterator[list[tuple[int, str]]]:  # fmt: skip
+def read_masked(
+    file: TextFile, masker: RowMasker, progress: Progress, *, lines: bool
+) -> Iterator[list[tuple[int, str]]]:
     """The records of a file that was written here, each value with its column; one past the last for none."""
     reader = RecordMasker(masker)
     outside = masker.plan.unnamed_index
     found: Iterable[dict[str, Any] | None] = (
-        map(_record, file.lines()) if lines else _list(file, "".join(file.lines()))
+        map(_record, file.lines(progress)) if lines else _list(file, "".join(file.lines()))
     )
     for record in found:
         if record is not None:

@@ -17,6 +17,7 @@ rewritten; other formats are refused.
 """
 
 import secrets
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from aegir_rl.base.files import NewContent, replacing
 
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 Watch = Callable[[int, int], None]
-"""Called now and then with how many bytes of how many were read."""
+"""Called now and then with how much of how much is done."""
 
 
 def mask(
@@ -49,12 +50,14 @@ def mask(
     key: bytes | None = None,
     settings: AnnotationSettings | None = None,
     watch: Watch = lambda _done, _total: None,
+    say: Callable[[str], None] = warnings.warn,
     **changes: Any,
 ) -> MaskReport:
     """Write `source` to `out` with its personal columns masked, and report what was done to each column.
 
     `policy` is a TOML file (docs/masking.md); with the same `key`, of at least 16 bytes, equal values have equal tokens in all files;
-    without one a random key is used. How the table is annotated is said by `settings` or its fields as keywords.
+    without one a random key is used. How the table is annotated is said by `settings` or its fields as keywords. `say` is called
+    with a sentence for each taught type that cannot be used.
     """
     path, target = Path(source), Path(out)
     _check_paths(path, target)
@@ -64,7 +67,7 @@ def mask(
         )
     chosen = policy if isinstance(policy, MaskPolicy) else read_policy(policy)
     annotating = (settings or AnnotationSettings()).changed(**changes)
-    format_, answered = _annotate(path, prepare(annotating))
+    format_, answered = _annotate(path, prepare(annotating, say=say))
     plan = _plan(answered, chosen)
     with replacing(target) as new:
         if new.partial is None:
@@ -174,7 +177,7 @@ class _Work:
         if self.format_name == "Parquet":
             from aegir.masking.parquet_files import rewrite_parquet
 
-            return rewrite_parquet(self.path, self._partial, self.masker)
+            return rewrite_parquet(self.path, self._partial, self.masker, self._progress)
         if self.format_name == "JSON lines":
             from aegir.masking.json_files import rewrite_lines
 
@@ -190,7 +193,11 @@ class _Work:
         )
 
     def _progress(self, done: int) -> None:
-        self._watch(done, self._size)
+        self._watch(done, 2 * self._size)
+
+    def _check_progress(self, done: int) -> None:
+        written = max(1, self._partial.stat().st_size)
+        self._watch(self._size + done * self._size // written, 2 * self._size)
 
     def read_back(self) -> Iterable[Sequence[tuple[int, str]]]:
         """The rows of the hidden file."""
@@ -202,10 +209,12 @@ class _Work:
         if self.format_name == "delimited text":
             from aegir.masking import delimited_files
 
-            return delimited_files.read_masked(written, self._structure)
+            return delimited_files.read_masked(written, self._structure, self._check_progress)
         from aegir.masking import json_files
 
-        return json_files.read_masked(written, self.masker, lines=self.format_name == "JSON lines")
+        return json_files.read_masked(
+            written, self.masker, self._check_progress, lines=self.format_name == "JSON lines"
+        )
 
 
 def _raise_if_found(path: Path, masker: RowMasker, check: Check) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from aegir.masking.plan import MASKED, ColumnPlan, MaskPlan
 from aegir.masking.rows import RowMasker
+from aegir.masking.text_streams import Progress
 from aegir_rl.base.duckdb_engine import duckdb_errors, first_sentence, open_connection, quote_path
 from aegir_rl.base.errors import UnreadableTable
 
@@ -45,20 +46,23 @@ def _unknown(name: str) -> ColumnPlan:
     )
 
 
-def rewrite_parquet(path: Path, out: Path, masker: RowMasker) -> list[str]:
+def rewrite_parquet(path: Path, out: Path, masker: RowMasker, progress: Progress) -> list[str]:
     """Write the masked table to `out`; return notes."""
     types = [kind for _, kind in _columns(path)]
     connection = open_connection(":memory:")
+    calls = _Calls(masker, path.stat().st_size, progress)
     try:
+        masker.rows = calls.rows = _count(connection, path)
         wanted = [
-            _expression(connection, plan, types[plan.index], masker) for plan in masker.plan.columns
+            _expression(connection, plan, types[plan.index], calls) for plan in masker.plan.columns
         ]
         query = f"SELECT {', '.join(wanted)} FROM {_source(path)}"  # noqa: S608
         connection.execute(
             f"COPY ({query}) TO {quote_path(out)} (FORMAT parquet, USE_TMP_FILE false)"
         )
-        masker.rows = _count(connection, path)
     except duckdb_errors() as error:
+        if calls.interruption is not None:
+            raise calls.interruption from None
         raise UnreadableTable(f"{path} cannot be masked ({first_sentence(error)})") from None
     finally:
         connection.close()
@@ -83,22 +87,50 @@ def read_masked(path: Path) -> Iterator[list[tuple[int, str]]]:
         connection.close()
 
 
-def _expression(connection: Any, plan: ColumnPlan, kind: str, masker: RowMasker) -> str:
+class _Calls:
+    """What DuckDB calls for every cell."""
+
+    def __init__(self, masker: RowMasker, size: int, progress: Progress) -> None:
+        self.masker, self.rows = masker, 0
+        self.interruption: BaseException | None = None
+        """What ended the work from outside, such as Ctrl-C; DuckDB would make an error of its own of it."""
+        self._size, self._progress, self._done = size, progress, 0
+
+    def mask(
+        self, index: int, cell: str | None, by: str | None, given_away: list[str | None]
+    ) -> str | None:
+        """The mask of a cell, beside the subject of its row and the values of direct columns."""
+        masker = self.masker
+        try:
+            if index == 0:
+                self._advance()
+            if cell is None:
+                masker.counts_of(index).missing += 1
+                return None
+            found = masker.found_by([each for each in given_away if each is not None])
+            return masker.mask_cell(index, cell, masker.days_by(by), found)
+        except (KeyboardInterrupt, SystemExit) as interruption:
+            self.interruption = interruption
+            raise
+
+    def _advance(self) -> None:
+        self._done += 1
+        if self._done % ROWS_AT_ONCE == 0:
+            self._progress(self._size * self._done // max(1, self.rows))
+
+
+def _expression(connection: Any, plan: ColumnPlan, kind: str, calls: _Calls) -> str:
     """The SQL that gives the masked column; its function is registered with the connection."""
     column, name = _quoted(str(plan.name)), f"aegir_mask_{plan.index}"
     text = f"CAST({column} AS {TEXT})"
+    masker = calls.masker
     columns = masker.plan.columns
     direct = [f"CAST({_quoted(str(columns[each].name))} AS {TEXT})" for each in masker.direct]
     subject = masker.plan.shift_subject
     by = "NULL" if subject is None else f"CAST({_quoted(str(columns[subject].name))} AS {TEXT})"
 
-    def mask(value: str | None, shift_by: str | None, given_away: list[str | None]) -> str | None:
-        if value is None:
-            masker.counts_of(plan.index).missing += 1
-            return None
-        days = masker.days_by(shift_by)
-        found = masker.found_by([each for each in given_away if each is not None])
-        return masker.mask_cell(plan.index, value, days, found)
+    def mask(cell: str | None, by: str | None, given_away: list[str | None]) -> str | None:
+        return calls.mask(plan.index, cell, by, given_away)
 
     # Without side effects DuckDB would call it once for all equal values of a dictionary, and counts would be short.
     connection.create_function(

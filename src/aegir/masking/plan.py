@@ -76,7 +76,8 @@ def plan_masking(
         values = table.columns[column.index].present
         present = tuple(value for value in values if value.strip().lower() not in MISSING)
         plans.append(_plan_column(column, present, probability, policy, has_direct))
-    notes = [
+    notes = list(answer.warnings)
+    notes += [
         f"the policy names the column {pattern!r}, which the table does not have"
         for pattern in policy.columns
         if not any(is_named(pattern, plan.index, plan.name) for plan in plans)

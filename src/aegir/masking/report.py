@@ -88,7 +88,7 @@ def build_report(
         tuple(_column(plan, masker) for plan in plans),
         sum(map(len, originals)),
         min((each.share for each in originals), default=1.0),
-        (*notes, *_notes(masker, check)),
+        tuple(dict.fromkeys([*notes, *_notes(masker, check)])),
     )
 
 

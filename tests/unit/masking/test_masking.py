@@ -12,8 +12,10 @@ import pytest
 
 import aegir
 from aegir.masking.checking import CHANCE_LENGTH, MOST_REMEMBERED, Originals
+from aegir.masking.delimited_files import find_structure
 from aegir.masking.masking import mask
 from aegir.masking.report import MaskReport
+from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import CheckFailed, UnreadableTable, UsageError
 from aegir_rl.base.files import NewContent
 
@@ -244,6 +246,28 @@ def test_the_dialect_stays(tmp_path: Path, how: dict[str, object], name: str):
     assert again == text
 
 
+def test_a_file_without_quotes_keeps_its_stray_ones_and_refuses_a_mark_with_its_delimiter(
+    tmp_path: Path,
+):
+    lines = ["mail|size", *(f'{row[2]}|"{number} inch' for number, row in enumerate(people()))]
+    keep = '[columns]\nsize = "keep"\nmail = "redact"\n'
+    text, _ = masked_csv(tmp_path, "\n".join(lines) + "\n", policy=policy_file(tmp_path, keep))
+    assert text.splitlines()[4] == f'{MARK}|"3 inch'
+    wrong = policy_file(tmp_path, 'redacted = "a|b"\n' + keep)
+    with pytest.raises(UsageError, match="holds its delimiter"):
+        masked_csv(tmp_path, "\n".join(lines) + "\n", policy=wrong)
+
+
+def test_a_first_row_of_values_is_never_taken_for_a_header(tmp_path: Path):
+    rows = [f"{number},{row[2]}" for number, row in enumerate(people())]
+    rows[0] = f"id,{people()[0][2]}"
+    structure = find_structure(TextSample("\n".join(rows)))
+    assert not structure.header
+    assert (structure.columns, structure.above) == (2, 0)
+    text, _ = masked_csv(tmp_path, "\n".join(rows) + "\n")
+    assert people()[0][2] not in text
+
+
 def test_quoted_line_breaks_stay_in_their_cells(tmp_path: Path):
     rows = [(*row[:7], f"first line\nsecond {number}") for number, row in enumerate(people())]
     rows[2] = (rows[2][0], "Linus\nMeyer", *rows[2][2:])
@@ -407,6 +431,32 @@ def test_parquet_keeps_kept_types_and_the_order_of_rows(tmp_path: Path):
     assert any("now text" in note and "born" in note for note in report.notes)
 
 
+def test_an_interruption_in_a_parquet_file_stays_one_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"email": [row[2] for row in people()]}), tmp_path / "a.parquet")
+
+    def interrupt(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("aegir.masking.rows.RowMasker.mask_cell", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        mask(tmp_path / "a.parquet", tmp_path / "b.parquet", key=KEY, memory=False)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_a_struct_is_redacted_as_a_whole_if_part_of_it_is_personal(tmp_path: Path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    users = [{"email": row[2], "points": number} for number, row in enumerate(people())]
+    pq.write_table(pa.table({"user": users, "size": range(16)}), tmp_path / "a.parquet")
+    policy = policy_file(tmp_path, '[columns]\n"user*" = "tokenise"\nsize = "keep"\n')
+    mask(tmp_path / "a.parquet", tmp_path / "b.parquet", key=KEY, policy=policy, memory=False)
+    back = pq.read_table(tmp_path / "b.parquet")
+    assert {*back["user"].to_pylist()} == {MARK}
+    assert back["size"].to_pylist() == list(range(16))
+
+
 def test_tokens_join_between_formats(tmp_path: Path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
@@ -474,11 +524,15 @@ def test_rows_are_written_while_later_ones_are_still_to_be_read(
         write(new, content)
 
     monkeypatch.setattr(NewContent, "write", noted)
-    mask(source, tmp_path / "out", key=KEY, memory=False, watch=lambda *_: events.append("read"))
+
+    def read(done: int, total: int) -> None:
+        if 2 * done <= total:  # the second half is the check
+            events.append("read")
+
+    mask(source, tmp_path / "out", key=KEY, memory=False, watch=read)
     assert events.count("read") > 10
-    assert (
-        max(map(len, "".join(each[0] for each in events).split("w"))) <= 8
-    )  # of 10 and more reads
+    between_writes = "".join(each[0] for each in events).split("w")
+    assert max(map(len, between_writes)) <= 8
 
 
 def test_the_check_remembers_an_even_sample_within_bounds():

@@ -1,5 +1,6 @@
 """Mask policies: the one that ships, files on top of it, and what they get wrong."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,10 @@ def test_a_taught_type_may_be_named(tmp_path: Path):
     with pytest.raises(UsageError, match="staff_badge"):
         load_policy(path)
     assert load_policy(path, ["staff_badge"]).direct["staff_badge"] == "redact"
+
+
+def test_the_policy_on_the_page_can_be_used(tmp_path: Path):
+    page = Path(__file__).parents[3] / "docs" / "masking.md"
+    (block,) = re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    policy = load_policy(written(tmp_path, block))
+    assert (policy.unsure, policy.shift.by, policy.columns["note*"]) == ("list", "table", "redact")
