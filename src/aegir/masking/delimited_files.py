@@ -178,8 +178,20 @@ def _rows(file: TextFile, dialect: Dialect, progress: Progress) -> Iterator[list
         ) from None
 
 
+class _LineEnds:
+    """Takes rows that end in CR LF and writes them with another end: csv quotes both characters only if the end has both."""
+
+    def __init__(self, to: io.StringIO, line_end: str) -> None:
+        self._to, self._end = to, line_end
+
+    def write(self, row: str) -> None:
+        """Write one row."""
+        self._to.write(row[:-2] + self._end)
+
+
 def _writer(to: io.StringIO, dialect: Dialect, quoting: int, line_end: str) -> Any:
-    return csv.writer(to, **_format(dialect) | {"quoting": quoting, "lineterminator": line_end})
+    options = _format(dialect) | {"quoting": quoting, "lineterminator": "\r\n"}
+    return csv.writer(_LineEnds(to, line_end), **options)
 
 
 def _format(dialect: Dialect) -> dict[str, Any]:
