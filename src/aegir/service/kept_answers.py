@@ -1,14 +1,14 @@
 """The answers of the last runs, for GET /tables/RUN: kept in memory, within bounds, and without values of the tables.
 
     kept.keep(run, at, tables)          answers as dictionaries; `without_values` made them
-    kept.page(run, {"limit": "20"})     some of them, and where the next ones begin
+    kept.page(run, [("limit", "20")])   some of them, and where the next ones begin
 
 Reasons quote values, so they and offers are left out: what is kept are headers and what was said about them.
 """
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ MOST_RUNS = 200
 MOST_BYTES = 32 << 20
 MOST_TABLES, TABLES = 100, 20
 """Tables of a page: at most, and where the request does not say."""
+MOST_OFFSET = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,16 @@ class KeptAnswers:
             _, oldest = self._runs.popitem(last=False)
             self._size -= oldest.size
 
-    def page(self, run: str, query: Mapping[str, str]) -> dict[str, Any]:
+    def page(self, run: str, options: Iterable[tuple[str, str]] = ()) -> dict[str, Any]:
         """Return some answers of a run: `limit` of them from `offset` on, and `next`, the offset of those that follow."""
-        for name in query:
+        query: dict[str, str] = {}
+        for name, text in options:
             if name not in ("offset", "limit"):
                 raise UsageError(f"unknown option {name!r}; there are offset, limit")
-        offset = _whole("offset", query.get("offset", "0"), 0, None)
+            if name in query:
+                raise UsageError(f"the option {name} is given twice; send one value for it")
+            query[name] = text
+        offset = _whole("offset", query.get("offset", "0"), 0, MOST_OFFSET)
         limit = _whole("limit", query.get("limit", str(TABLES)), 1, MOST_TABLES)
         if run not in self._runs:
             raise Refused(
@@ -82,9 +87,10 @@ def without_values(table: TableAnnotation) -> dict[str, object]:
     return annotation_as_dict(replace(table, columns=columns))
 
 
-def _whole(name: str, text: str, least: int, most: int | None) -> int:
+def _whole(name: str, text: str, least: int, most: int) -> int:
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
-    if number < least or (most is not None and number > most):
-        bounds = f"from {least} to {most}" if most is not None else f"from {least} on"
-        raise UsageError(f"{name} is {text[:40]!r}; expected a whole number {bounds}")
+    if not least <= number <= most:
+        raise UsageError(
+            f"{name} is {text[:40]!r}; expected a whole number from {least} to {most:,}"
+        )
     return number

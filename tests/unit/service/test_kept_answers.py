@@ -10,7 +10,7 @@ def kept_runs(kept: KeptAnswers, names: list[str]) -> list[str]:
     found = []
     for name in names:
         try:
-            found.append(kept.page(name, {})["run"])
+            found.append(kept.page(name)["run"])
         except Refused:
             continue
     return found
@@ -41,7 +41,7 @@ def test_a_run_that_is_too_large_alone_is_not_kept_and_costs_no_other():
 def test_an_offset_behind_the_end_gives_an_empty_page():
     kept = KeptAnswers()
     kept.keep("a", "now", ["x", "y"])
-    page = kept.page("a", {"offset": "5"})
+    page = kept.page("a", [("offset", "5")])
     assert (page["tables"], page["next"], page["total"]) == ([], None, 2)
     with pytest.raises(Refused, match="no run 'b'"):
-        kept.page("b", {})
+        kept.page("b")
