@@ -14,7 +14,6 @@ import os
 import shutil
 import signal
 import socket
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ import aegir_rl.observe.performance_tracker  # noqa: F401
 from aegir.service.connections import ACCEPTED_AT_ONCE, Listener, connections_within
 from aegir.service.limits import RequestLimits
 from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.base.temporary import make_private_folder
 from aegir_rl.processes.fork_server import ForkServer
 from aegir_rl.processes.worker import Open
 
@@ -58,7 +58,7 @@ def serve(
     settings: ServiceSettings, announce: Callable[[str], None], say: Callable[[str], None]
 ) -> None:
     """Serve until stopped by a signal; `announce` gets the address, `say` a sentence for each file that cannot be used."""
-    folder = Path(tempfile.mkdtemp(prefix="aegir-serve-"))
+    folder = make_private_folder()
 
     def build() -> tuple[Open, dict[str, Any]]:
         from aegir.service.annotations import RequestAnnotator, Stores

@@ -38,7 +38,7 @@ from aegir.service.jobs import (
 )
 from aegir.service.limits import Refused, RequestLimits, out_of_resources
 from aegir.service.responses import Reply, error_reply, json_reply
-from aegir.tables.reader_process import close_idle_readers
+from aegir.tables.reader_process import close_readers
 from aegir.vocabulary.terms import KINDS
 from aegir_rl.base.errors import AegirError
 from aegir_rl.processes.plain import from_plain
@@ -84,7 +84,7 @@ def open_worker(
     try:
         yield lambda request: (reply.to_bytes(index) for index, reply in work(json.loads(request)))
     finally:
-        close_idle_readers()
+        close_readers()
         shutil.rmtree(own, ignore_errors=True)
 
 
