@@ -100,6 +100,14 @@ def test_a_device_is_refused_as_output(table: Path):
     refused(run("mask", table, "--out", "/dev/null", "--no-memory"), "regular file")
 
 
+def test_stdout_is_refused_as_output(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("mask", table, "--out", "-", "--no-memory")
+    assert done.code == 2
+    assert "stdout does not take it" in done.err
+    assert not (tmp_path / "-").exists()
+
+
 def test_an_interrupted_run_leaves_nothing_and_keeps_an_older_copy(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
