@@ -97,6 +97,8 @@ class Answered:
     """As it was read; None for a failure."""
     routed: "RoutedTable | None" = None
     """Who was called about its columns, by whose decision; None from a single reader."""
+    personal: tuple[float, ...] | None = None
+    """How likely each column is personal; None from readers that do not say."""
 
 
 def annotate(
@@ -277,7 +279,8 @@ def _answer(
         answer = decide(shown, scores, annotator.name, prepared.thresholds)
         answer = memory.apply(shown, answer) if memory else answer
         answer = _with_names(answer, table) if hidden else answer
-        yield Answered(index, answer, table, scores.routed)
+        personal = None if scores.personal is None else tuple(map(float, scores.personal))
+        yield Answered(index, answer, table, scores.routed, personal)
 
 
 def _as_read(table: Table, ignore_names: bool) -> Table:

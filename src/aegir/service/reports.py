@@ -18,6 +18,7 @@ from aegir.answers.wording import (
 )
 from aegir.pipeline.run import Annotations, Failure
 from aegir.service.jobs import REPORT, AnnotateJob
+from aegir.service.kept_answers import without_values
 from aegir.service.limits import status_of
 from aegir.service.responses import Reply, json_reply
 from aegir.vocabulary.terms import plain_name
@@ -136,7 +137,7 @@ def _decisions(episode: Episode) -> list[dict[str, Any]]:
 
 
 def _facts(answer: JobAnswers, seconds: float) -> dict[str, Any]:
-    """What the service keeps of an answer: counts and decisions, no values."""
+    """What the service keeps of an answer: counts, decisions and what was said about columns, no values."""
     columns = [column for table in answer.tables for column in table.columns]
     woken: dict[str, dict[str, int]] = {}
     for number, table in enumerate(answer.tables):
@@ -158,4 +159,5 @@ def _facts(answer: JobAnswers, seconds: float) -> dict[str, Any]:
         "annotator": answer.tables[0].annotator if answer.tables else None,
         "seconds": seconds,
         "woken": woken,
+        "answers": list(map(without_values, answer.tables)),
     }
