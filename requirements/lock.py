@@ -1,10 +1,10 @@
 """Writes the files of this folder from pyproject.toml: exact versions with hashes, and the oldest versions allowed.
 
-    python requirements/lock.py PIP_COMPILE     # the program of pip-tools; `make lock` installs it in .venv/lock
+python requirements/lock.py PIP_COMPILE     # the program of pip-tools; `make lock` installs it in .venv/lock
 
-    test.txt      everything that `make test` needs, but torch, of which machines have builds of their own
-    service.txt   what an image of `aegir serve` needs, with servers of tables
-    oldest.txt    the lower bound of every requirement that the tests of `make test-oldest` need
+test.txt      everything that `make test` needs, but torch, of which machines have builds of their own
+service.txt   what an image of `aegir serve` needs, with servers of tables
+oldest.txt    the lower bound of every requirement that the tests of `make test-oldest` need
 """
 
 import re
