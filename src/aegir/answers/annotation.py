@@ -7,8 +7,8 @@ A column's answer says the same thing at several levels: `label` is the most spe
 metadata and the service; docs/answers.md explains every field.
 
 Promises
-  - keys come in a fixed order and are all present, so two outputs can be compared line by line; only the keys of a swarm
-    (routing.py) and of reviews (reviewing.py) are absent where there was none;
+  - keys come in a fixed order and are all present, so two outputs can be compared line by line; only those of a swarm
+    (routing.py), of reviews (reviewing.py) and of primary and foreign keys (keys.py) are absent where there was none;
   - confidences are rounded to 4 decimals; nothing else is changed; preview and profiles of the values are not part of
     the dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
@@ -19,6 +19,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from aegir.answers.keys import (
+    ForeignKey,
+    KeySketch,
+    PrimaryKey,
+    foreign_keys_from_dict,
+    keys_as_dict,
+    primary_key_from_dict,
+)
 from aegir.answers.reviewing import (
     Offer,
     Reviewed,
@@ -116,6 +124,12 @@ class TableAnnotation:
     """Figures of the sampled values of each column, for formats that state expectations."""
     spawned: Spawned | None = None
     """Which specialists of a swarm the table was allowed to activate; None where that was not limited."""
+    primary_key: PrimaryKey | None = None
+    """The columns that name a row, if some are likely to."""
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    """Columns that refer to other tables of the same run, found when all of them are known."""
+    sketches: tuple[KeySketch, ...] = field(default=(), compare=False, repr=False)
+    """What is kept of the columns that may take part in keys."""
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
@@ -127,6 +141,7 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
         "subject": annotation.subject,
         "annotator": annotation.annotator,
         "columns": [_column_as_dict(column) for column in annotation.columns],
+        **keys_as_dict(annotation.primary_key, annotation.foreign_keys),
         "warnings": list(annotation.warnings),
         **spawned_as_dict(annotation.spawned),
         **timing_as_dict(annotation.timing),
@@ -151,6 +166,8 @@ def annotation_from_dict(
             warnings=tuple(_text(warning) for warning in data["warnings"]),
             timing=timing_from_dict(data),
             spawned=spawned_from_dict(data),
+            primary_key=primary_key_from_dict(data),
+            foreign_keys=foreign_keys_from_dict(data),
         )
     except KeyError as missing:
         raise UsageError(
