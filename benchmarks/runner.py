@@ -35,6 +35,7 @@ BENCHMARKS = (
     "offline",
     "ppo",
     "review_memory",
+    "declared_keys",
     "time_mix",
     "byte_model",
     "swarm",

@@ -10,6 +10,7 @@ of a run are known; like previews it is no part of the dictionary.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from struct import unpack
 from typing import Any, NamedTuple
 
 DECIMALS = 4
@@ -54,8 +55,12 @@ class KeySketch(NamedTuple):
     least: int
     greatest: int
     """Their range; 0 for texts."""
-    hashes: tuple[int, ...]
-    """The least hashes of the distinct values, sorted."""
+    hashes: str
+    """The least hashes of the distinct values, sorted: eight hexadecimal digits each, which is small to keep and to send."""
+
+    def unpacked(self) -> tuple[int, ...]:
+        """Return the hashes as numbers."""
+        return unpack(f">{len(self.hashes) // 8}I", bytes.fromhex(self.hashes))
 
 
 def keys_as_dict(primary: PrimaryKey | None, foreign: tuple[ForeignKey, ...]) -> dict[str, object]:

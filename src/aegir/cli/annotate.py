@@ -20,7 +20,14 @@ from aegir.cli.options import (
 from aegir.cli.output import write_annotations
 from aegir.cli.terminal import tell, track
 from aegir.pipeline.registry import check_routes
-from aegir.pipeline.run import Answered, Failure, annotate_sources, find_places, prepare
+from aegir.pipeline.run import (
+    Answered,
+    Failure,
+    annotate_sources,
+    find_places,
+    link_answers,
+    prepare,
+)
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl
@@ -89,7 +96,7 @@ def annotate(
 
             answers = RoutingReport(explain=explain_routing, store=log_decisions).passing(answers)
         try:
-            write_annotations(run.answers(answers), format_name, out, why=why)
+            write_annotations(run.answers(link_answers(answers)), format_name, out, why=why)
         except _NoAnswerError:
             tell(f"no table could be annotated; {out} is as it was")
             out = None

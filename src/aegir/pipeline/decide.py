@@ -16,10 +16,10 @@ from itertools import islice
 import numpy as np
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.pipeline.subject import describes, find_subject, repeats
+from aegir.pipeline.subject import describes, find_keys, find_subject, repeats
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
-from aegir.tables.datatype import infer_datatype, profile_column
+from aegir.tables.datatype import describe_column
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, is_personal, kind_of, personal_meaning
 from aegir.vocabulary.terms import (
@@ -70,9 +70,13 @@ def decide(
 ) -> TableAnnotation:
     """Return the answer for each column of a table, or an abstention below the thresholds."""
     limits = (thresholds or Thresholds()).on(scores.web)
+    described = [describe_column(column, table.total_rows) for column in table.columns]
     named = [
-        _name_column(index, column, scores, limits) for index, column in enumerate(table.columns)
+        _name_column(index, column, scores, limits, datatype)
+        for index, (column, (datatype, _)) in enumerate(zip(table.columns, described, strict=True))
     ]
+    profiles = tuple(profile for _, profile in described)
+    primary_key, sketches = find_keys(table, named, profiles)
     subject = _subject(table, scores, named)
     relations = _relations(table, scores, subject, limits.relations)
     return TableAnnotation(
@@ -91,15 +95,14 @@ def decide(
             tuple(cell[:PREVIEW_LENGTH] for cell in column.values[:PREVIEW_ROWS])
             for column in table.columns
         ),
-        profiles=tuple(
-            profile_column(column, answer.datatype, table.total_rows)
-            for column, answer in zip(table.columns, named, strict=True)
-        ),
+        profiles=profiles,
+        primary_key=primary_key,
+        sketches=sketches,
     )
 
 
 def _name_column(
-    index: int, column: Column, scores: TableScores, limits: Thresholds
+    index: int, column: Column, scores: TableScores, limits: Thresholds, datatype: str
 ) -> ColumnAnnotation:
     """Return the answer without its relation and personal data."""
     custom = scores.custom[index] if scores.custom else ()
@@ -133,7 +136,7 @@ def _name_column(
         type=type_guess.label if type_guess else None,
         type_confidence=type_guess.confidence if type_guess else round(no_type, 6),
         fine_type=fine_guess.label if fine_guess else None,
-        datatype=infer_datatype(column.values),
+        datatype=datatype,
         personal=False,
         iri=COLUMN_TYPES[type_guess.label].iri if type_guess and not custom else None,
         runners_up=_runners_up(labels, label),

@@ -6,14 +6,14 @@
     for each in annotate_sources(files, prepared):             # streams; a failure is an answer too
         ...
 
-Tables are scored a few at a time; what a table gets does not depend on its neighbours, so a folder split
-over two runs gives what one run gives.
+Tables are scored a few at a time; what a column gets does not depend on neighbouring tables, so a folder split
+over two runs gives what one run gives. Only keys between tables (`link_answers`) need all tables of a folder or database.
 """
 
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from aegir.routing.decisions import RoutedTable
 
 COLUMNS_AT_ONCE = 512
+LINKED_COLUMNS = 10_000
+"""Columns whose answers are kept until keys between their tables are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def annotate(
         memory=None if isinstance(memory, str | bool) else memory,
     )
     places = [place for source in sources for place in find_places(source, chosen.tables)]
-    answers = [each.answer for each in annotate_sources(places, prepared)]
+    answers = [each.answer for each in link_answers(annotate_sources(places, prepared))]
     tables = tuple(answer for answer in answers if isinstance(answer, TableAnnotation))
     failures = tuple(answer for answer in answers if isinstance(answer, Failure))
     if failures and not tables and len(places) == 1:
@@ -234,6 +236,39 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
                 yield from _answer(waiting, prepared)
                 waiting, columns = [], 0
     yield from _answer(waiting, prepared)
+
+
+def link_answers(answers: Iterable[Answered]) -> Iterator[Answered]:
+    """Yield the outcomes, in their order, with the foreign keys between tables: of at most LINKED_COLUMNS columns at once.
+
+    Answers wait until all of them are known. An interrupt passes on those that wait, without links, before it goes on.
+    """
+    waiting: list[Answered] = []
+    columns = 0
+    try:
+        for each in answers:
+            waiting.append(each)
+            columns += len(each.answer.columns) if isinstance(each.answer, TableAnnotation) else 0
+            if columns >= LINKED_COLUMNS:
+                yield from _linked(waiting)
+                waiting, columns = [], 0
+    except (KeyboardInterrupt, SystemExit):
+        yield from waiting
+        raise
+    yield from _linked(waiting)
+
+
+def _linked(waiting: Sequence[Answered]) -> Iterable[Answered]:
+    tables = [each.answer for each in waiting if isinstance(each.answer, TableAnnotation)]
+    if len(tables) < 2:
+        return waiting
+    from aegir.pipeline.foreign_keys import link_tables
+
+    linked = iter(link_tables(tables))
+    return [
+        replace(each, answer=next(linked)) if isinstance(each.answer, TableAnnotation) else each
+        for each in waiting
+    ]
 
 
 def read_source(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
