@@ -8,9 +8,9 @@ metadata and the service; docs/answers.md explains every field.
 
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line; only those of a swarm
-    (routing.py), of reviews (reviewing.py) and of primary and foreign keys (keys.py) are absent where there was none;
-  - confidences are rounded to 4 decimals; nothing else is changed; preview and profiles of the values are not part of
-    the dictionary;
+    (routing.py), of reviews (reviewing.py), of primary and foreign keys (keys.py) and of statistics (statistics.py) are absent
+    where there was none; statistics are written, and not read back;
+  - confidences are rounded to 4 decimals; nothing else is changed; the preview of the values is not part of the dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
     cannot be read back, in one sentence that names the part at fault.
 """
@@ -45,6 +45,7 @@ from aegir.answers.routing import (
     timing_as_dict,
     timing_from_dict,
 )
+from aegir.answers.statistics import statistics_as_dict
 from aegir.tables.datatype import ColumnProfile
 from aegir_rl.base.errors import UsageError
 
@@ -140,7 +141,8 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
         "source": annotation.source,
         "subject": annotation.subject,
         "annotator": annotation.annotator,
-        "columns": [_column_as_dict(column) for column in annotation.columns],
+        "columns": [_column_as_dict(column, annotation) for column in annotation.columns],
+        **_rows_as_dict(annotation),
         **keys_as_dict(annotation.primary_key, annotation.foreign_keys),
         "warnings": list(annotation.warnings),
         **spawned_as_dict(annotation.spawned),
@@ -197,9 +199,25 @@ def _check_form(data: object, where: str) -> None:
     )
 
 
-def _column_as_dict(column: ColumnAnnotation) -> dict[str, object]:
+def profile_of(annotation: TableAnnotation, column: ColumnAnnotation) -> ColumnProfile | None:
+    """The profile of a column, if its values are known."""
+    return annotation.profiles[column.index] if column.index < len(annotation.profiles) else None
+
+
+def _rows_as_dict(annotation: TableAnnotation) -> dict[str, object]:
+    """Return how many rows the table has, None if they were not counted, and how many were looked at."""
+    if not annotation.profiles:
+        return {}
+    first = annotation.profiles[0]
+    return {"rows": first.total_rows, "sampled_rows": first.rows}
+
+
+def _column_as_dict(column: ColumnAnnotation, annotation: TableAnnotation) -> dict[str, object]:
+    profile = profile_of(annotation, column)
+    statistics = profile and statistics_as_dict(profile, personal=column.personal)
     return {
         **{name: _plain(getattr(column, name)) for name in _READERS},
+        **({"statistics": statistics} if statistics else {}),
         **routing_as_dict(column.routing),
         **reviewing_as_dict(column.reviewed, column.offers),
     }

@@ -1,8 +1,8 @@
 """Keys in an answer: the columns that name a row, and the columns whose values are keys of another table.
 
-    "primary_key": {"columns": [0], "confidence": 0.97, "declared": false}
+    "primary_key": {"columns": [0], "confidence": 0.97, "holds": false, "declared": false}
     "foreign_keys": [{"columns": [2], "table": "shop.db#customers", "references": [0], "names": ["id"],
-                      "confidence": 0.95, "declared": false, "reason": "…"}]
+                      "confidence": 0.95, "holds": true, "declared": false, "reason": "…"}]
 
 Columns are given by their index. A `KeySketch` is what is kept of a column so that keys can be looked for when all tables
 of a run are known; like previews it is no part of the dictionary.
@@ -23,6 +23,8 @@ class PrimaryKey:
     columns: tuple[int, ...]
     confidence: float
     """How likely the owner of the table would call this its key; 1 for a declared one."""
+    holds: bool = False
+    """Whether all rows were seen, and none is without a key or has that of another."""
     declared: bool = False
     """Whether the source itself says so."""
 
@@ -41,6 +43,8 @@ class ForeignKey:
     confidence: float
     reason: str
     """Which name and how many of the values agree."""
+    holds: bool = False
+    """Whether all rows of both tables were seen, and every value is a key of the other."""
     declared: bool = False
 
 
@@ -70,6 +74,7 @@ def keys_as_dict(primary: PrimaryKey | None, foreign: tuple[ForeignKey, ...]) ->
         found["primary_key"] = {
             "columns": list(primary.columns),
             "confidence": round(primary.confidence, DECIMALS),
+            "holds": primary.holds,
             "declared": primary.declared,
         }
     if foreign:
@@ -80,6 +85,7 @@ def keys_as_dict(primary: PrimaryKey | None, foreign: tuple[ForeignKey, ...]) ->
                 "references": list(key.references),
                 "names": list(key.names),
                 "confidence": round(key.confidence, DECIMALS),
+                "holds": key.holds,
                 "declared": key.declared,
                 "reason": key.reason,
             }
@@ -94,7 +100,10 @@ def primary_key_from_dict(data: Mapping[str, Any]) -> PrimaryKey | None:
     if key is None:
         return None
     return PrimaryKey(
-        tuple(map(int, key["columns"])), float(key["confidence"]), key["declared"] is True
+        columns=tuple(map(int, key["columns"])),
+        confidence=float(key["confidence"]),
+        holds=key["holds"] is True,
+        declared=key["declared"] is True,
     )
 
 
@@ -108,6 +117,7 @@ def foreign_keys_from_dict(data: Mapping[str, Any]) -> tuple[ForeignKey, ...]:
             names=tuple(key["names"]),
             confidence=float(key["confidence"]),
             reason=str(key["reason"]),
+            holds=key["holds"] is True,
             declared=key["declared"] is True,
         )
         for key in data.get("foreign_keys", ())

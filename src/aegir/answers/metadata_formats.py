@@ -18,6 +18,9 @@ from pathlib import PureWindowsPath
 from urllib.parse import quote
 
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.answers.key_exports import table_schema_keys
+from aegir.answers.keys import keys_as_dict
+from aegir.answers.statistics import shape_of
 from aegir.answers.wording import shown_review
 from aegir.tables.database_urls import is_database_url
 
@@ -27,7 +30,6 @@ TABLE_SCHEMA_TYPES = {"empty": "any"}
 CSVW_TYPES = {"datetime": "dateTime", "empty": "string"}
 EXAMPLE = ", such as "
 """What stands before the example in a reason; a test holds the rules to it."""
-LONGEST_SHAPE = 12
 # Table Schema reads dates as ISO 8601 unless told otherwise, and an annotation does not know the pattern.
 TABLE_SCHEMA_GUESSED = frozenset({"date", "datetime", "time"})
 
@@ -35,6 +37,8 @@ TABLE_SCHEMA_GUESSED = frozenset({"date", "datetime", "time"})
 def data_package(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
     """A Data Package with one resource and Table Schema per table."""
     names = unique_names([slug_of(each.table) for each in annotations])
+    fields = [unique_names([column.name for column in each.columns]) for each in annotations]
+    keys = table_schema_keys(annotations, names, fields)
     return {
         "name": "annotated-tables",
         "resources": [
@@ -42,11 +46,17 @@ def data_package(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
                 "name": name,
                 "title": annotation.table,
                 "path": relative_path(annotation.source or annotation.table),
-                "schema": {"fields": _fields(annotation)},
+                "schema": {"fields": _fields(annotation), **stated, **_suggested_keys(annotation)},
             }
-            for name, annotation in zip(names, annotations, strict=True)
+            for name, annotation, stated in zip(names, annotations, keys, strict=True)
         ],
     }
+
+
+def _suggested_keys(annotation: TableAnnotation) -> dict[str, object]:
+    """What is known of keys, with confidence, under a name of our own; nothing where nothing is known."""
+    suggested = keys_as_dict(annotation.primary_key, annotation.foreign_keys)
+    return {"aegir": suggested} if suggested else {}
 
 
 def csvw_document(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
@@ -70,14 +80,7 @@ def without_examples(sentence: str) -> str:
     The value stands last and is quoted as Python quotes text; from the opening quote on nothing is kept.
     """
     said, such_as, example = sentence.partition(EXAMPLE)
-    return said + such_as + f"'{_shape_of(example[1:-1])}'" if such_as else sentence
-
-
-def _shape_of(value: str) -> str:
-    """Letters as x, digits as 9, the rest as it is, up to `LONGEST_SHAPE` characters."""
-    return "".join(
-        "9" if char.isdigit() else "x" if char.isalnum() else char for char in value[:LONGEST_SHAPE]
-    )
+    return said + such_as + f"'{shape_of(example[1:-1])}'" if such_as else sentence
 
 
 def unique_names(names: Sequence[str | None]) -> list[str]:

@@ -78,6 +78,7 @@ class _Match:
     confidence: float
     values: str
     """What the values say, in words."""
+    holds: bool
 
 
 def link_tables(answers: Sequence[TableAnnotation]) -> list[TableAnnotation]:
@@ -153,8 +154,8 @@ class _Scope:
         for target, confidence in self._pointed_to(table, sketch):
             if self._excluded(table, sketch, target):
                 continue
-            weight, said = self._values(table, sketch, target, confidence)
-            match = _Match(target, confidence * weight, said)
+            weight, said, holds = self._values(table, sketch, target, confidence)
+            match = _Match(target, confidence * weight, said, holds)
             place = (target.table, target.sketch.column)
             if place not in matches or matches[place].confidence < match.confidence:
                 matches[place] = match
@@ -220,19 +221,21 @@ class _Scope:
 
     def _values(
         self, table: int, sketch: KeySketch, target: _Target, named: float
-    ) -> tuple[float, str]:
-        """Return what the values leave of the confidence of a name, and what they say."""
+    ) -> tuple[float, str, bool]:
+        """Return what the values leave of the confidence of a name, what they say, and whether all of them agree."""
         own, other = sketch, target.sketch
         if own.whole != other.whole or not own.hashes:
-            return 0.0, ""
+            return 0.0, "", False
         child = self.answers[table].profiles[own.column]
         parent = self.answers[target.table].profiles[other.column]
         keys = other.unpacked()
         hits, seen = _contained(own.unpacked(), keys)
         is_weak = named <= OTHER_WORD
         if parent.complete and len(keys) < MOST_HASHES:
-            return _of_all_keys(hits, seen, is_weak)
-        return _of_some_keys(own, other, child, parent, (hits, seen, len(keys)), is_weak)
+            holds = child.complete and hits == seen == child.distinct
+            return *_of_all_keys(hits, seen, is_weak), holds
+        some = _of_some_keys(own, other, child, parent, (hits, seen, len(keys)), is_weak)
+        return *some, False
 
     def _foreign_key(self, column: int, match: _Match) -> ForeignKey:
         target = self.answers[match.target.table]
@@ -244,6 +247,7 @@ class _Scope:
             references=(place,),
             names=(name,),
             confidence=match.confidence,
+            holds=match.holds,
             reason=f"the header points to {name or 'the key'} of {target.table}; {match.values}",
         )
 

@@ -34,6 +34,8 @@ from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError
 
 if TYPE_CHECKING:
+    import pandas
+
     from aegir.memory.recall import ReviewMemory
     from aegir.routing.decisions import RoutedTable
 
@@ -75,6 +77,12 @@ class Annotations(Sequence[TableAnnotation]):
         """The annotations as text in one format, such as json, csv or dbt; an unknown name raises with the list of formats."""
         check_format(format_name)
         return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """The answers as a pandas frame: a row per column, with its table, its keys and its statistics."""
+        from aegir.pipeline.answer_frame import answer_frame
+
+        return answer_frame(self.tables)
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,7 +220,7 @@ def find_keys(
     best = max(range(len(chances)), key=chances.__getitem__, default=None)
     key = None
     if best is not None and chances[best] >= LEAST_KEY:
-        key = PrimaryKey((best,), chances[best])
+        key = PrimaryKey((best,), chances[best], holds=profiles[best].complete)
     if key is None or key.confidence < _OF_THIS_TABLE:
         pair = _paired_key(table, answers, profiles, words, named)
         key = pair if pair and (key is None or pair.confidence > key.confidence) else key
@@ -330,14 +330,14 @@ def _paired_key(
         if chance == _TWO_KEYS and by_chance and not profiles[first].complete:
             chance *= _DIFFER_BY_CHANCE
         if (best is None or chance > best.confidence) and _together_unique(table, first, second):
-            best = PrimaryKey((first, second), chance)
+            best = PrimaryKey((first, second), chance, holds=profiles[first].complete)
     if best is not None:
         return best
     begin = [each.index for each in keys if each.index < 3 and each.kind in _PAIRED_KINDS]
     for first, second in combinations(begin, 2):
         expected = _expected_collisions(profiles, first, second)
         if expected >= _EXPECTED_COLLISIONS and _together_unique(table, first, second):
-            return PrimaryKey((first, second), _TWO_NAMES)
+            return PrimaryKey((first, second), _TWO_NAMES, holds=profiles[first].complete)
     return None
 
 
