@@ -9,7 +9,7 @@ metadata and the service; docs/answers.md explains every field.
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line; only those of a swarm
     (routing.py), of reviews (reviewing.py), of primary and foreign keys (keys.py) and of statistics (statistics.py) are absent
-    where there was none; statistics are written, and not read back;
+    where there was none;
   - confidences are rounded to 4 decimals; nothing else is changed; the preview of the values is not part of the dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
     cannot be read back, in one sentence that names the part at fault.
@@ -88,6 +88,8 @@ class ColumnAnnotation:
     """How near to a person: direct (identifies), indirect (identifies with other columns) or about."""
     personal_reason: str | None = None
     """Why the column counts as personal, in a few words."""
+    personal_confidence: float | None = None
+    """Probability that the column is personal; None where it is not known, as in answers of earlier versions."""
     relation: Guess | None = None
     """Relation to the subject column; None for the subject itself and where no relation is likelier than none."""
     iri: str | None = None
@@ -129,6 +131,8 @@ class TableAnnotation:
     """The columns that name a row, if some are likely to."""
     foreign_keys: tuple[ForeignKey, ...] = ()
     """Columns that refer to other tables of the same run, found when all of them are known."""
+    statistics: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Of an answer that was read from JSON: the numbers of rows, and under `columns` the statistics of each column."""
     sketches: tuple[KeySketch, ...] = field(default=(), compare=False, repr=False)
     """What is kept of the columns that may take part in keys."""
 
@@ -168,6 +172,7 @@ def annotation_from_dict(
             warnings=tuple(_text(warning) for warning in data["warnings"]),
             timing=timing_from_dict(data),
             spawned=spawned_from_dict(data),
+            statistics=_statistics_from_dict(data),
             primary_key=primary_key_from_dict(data),
             foreign_keys=foreign_keys_from_dict(data),
         )
@@ -204,17 +209,31 @@ def profile_of(annotation: TableAnnotation, column: ColumnAnnotation) -> ColumnP
     return annotation.profiles[column.index] if column.index < len(annotation.profiles) else None
 
 
+def statistics_of(annotation: TableAnnotation, column: ColumnAnnotation) -> dict[str, Any]:
+    """The statistics of a column; empty where its values are not known."""
+    if profile := profile_of(annotation, column):
+        return statistics_as_dict(profile, personal=column.personal)
+    stored = annotation.statistics.get("columns", ())
+    return stored[column.index] if column.index < len(stored) else {}
+
+
 def _rows_as_dict(annotation: TableAnnotation) -> dict[str, object]:
     """Return how many rows the table has, None if they were not counted, and how many were looked at."""
-    if not annotation.profiles:
-        return {}
-    first = annotation.profiles[0]
-    return {"rows": first.total_rows, "sampled_rows": first.rows}
+    if annotation.profiles:
+        first = annotation.profiles[0]
+        return {"rows": first.total_rows, "sampled_rows": first.rows}
+    stored = annotation.statistics
+    return {name: stored[name] for name in ("rows", "sampled_rows") if name in stored}
+
+
+def _statistics_from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
+    columns = [column.get("statistics") or {} for column in data["columns"]]
+    rows = {name: data[name] for name in ("rows", "sampled_rows") if name in data}
+    return {**rows, "columns": columns} if any(columns) or rows else {}
 
 
 def _column_as_dict(column: ColumnAnnotation, annotation: TableAnnotation) -> dict[str, object]:
-    profile = profile_of(annotation, column)
-    statistics = profile and statistics_as_dict(profile, personal=column.personal)
+    statistics = statistics_of(annotation, column)
     return {
         **{name: _plain(getattr(column, name)) for name in _READERS},
         **({"statistics": statistics} if statistics else {}),
@@ -225,7 +244,8 @@ def _column_as_dict(column: ColumnAnnotation, annotation: TableAnnotation) -> di
 
 def _column_from_dict(data: Mapping[str, Any]) -> ColumnAnnotation:
     return ColumnAnnotation(
-        **{name: read(data[name]) for name, read in _READERS.items()},
+        **{name: read(data[name]) for name, read in _READERS.items() if name not in _ADDED},
+        **{name: _READERS[name](data.get(name)) for name in _ADDED},
         routing=routing_from_dict(data),
         reviewed=reviewed_from_dict(data),
         offers=offers_from_dict(data),
@@ -264,6 +284,7 @@ def _flag(value: object) -> bool:
 _READER_OF: dict[Any, Callable[[Any], Any]] = {
     int: int,
     float: float,
+    float | None: lambda value: None if value is None else float(value),
     str: _text,
     bool: _flag,
     str | None: _optional_text,
@@ -275,3 +296,5 @@ _READERS = {
     each.name: _READER_OF[each.type] for each in fields(ColumnAnnotation) if each.type in _READER_OF
 }
 """How the fields of a column that are always in its dictionary are read, in their order there."""
+_ADDED = ("personal_confidence",)
+"""Fields that answers of earlier versions lack."""

@@ -7,8 +7,7 @@ A row per column of every table. The columns of the frame are those of the CSV f
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, profile_of
-from aegir.answers.statistics import statistics_as_dict
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, statistics_of
 from aegir_rl.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ ANSWER = (
     *("label", "confidence", "kind", "type", "type_confidence", "fine_type", "datatype"),
     *("personal", "personal_level", "personal_reason"),
 )
-STATISTICS = ("rows", "nulls", "distinct", "distinct_is", "min", "max", "mean_length")
+STATISTICS = ("rows", "nulls", "distinct", "distinct_is", "min", "max", "mean_length", "emails")
 
 
 def answer_frame(tables: Sequence[TableAnnotation]) -> "pandas.DataFrame":
@@ -40,8 +39,6 @@ def _row(table: TableAnnotation, column: ColumnAnnotation) -> dict[str, object]:
         for foreign in table.foreign_keys
         if column.index in foreign.columns
     ]
-    profile = profile_of(table, column)
-    statistics = statistics_as_dict(profile, personal=column.personal) if profile else {}
     return {
         "table": table.table,
         "source": table.source,
@@ -53,5 +50,5 @@ def _row(table: TableAnnotation, column: ColumnAnnotation) -> dict[str, object]:
         "relation_confidence": column.relation.confidence if column.relation else None,
         "key": "primary" if key and column.index in key.columns else None,
         "refers_to": refers[0] if refers else None,
-        **statistics,
+        **statistics_of(table, column),
     }

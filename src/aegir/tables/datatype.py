@@ -138,6 +138,7 @@ MOST_COMMON = 5
 LONGEST_MISSING = 16
 """A longer cell, blanks included, is no word for a missing value."""
 NUMERIC = ("integer", "number")
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*\.[A-Za-z]{2,24}\b").search
 _YEAR_FIRST = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?").fullmatch
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -169,6 +170,8 @@ class ColumnProfile(NamedTuple):
     earliest: str | None = None
     """The range of dates and times, if all present cells are written year first, and so sort by time."""
     latest: str | None = None
+    emails: int = 0
+    """Cells that hold an e-mail address, alone or within other text."""
 
     @property
     def estimated_distinct(self) -> int | None:
@@ -226,4 +229,5 @@ def describe_column(column: Column, total_rows: int | None) -> tuple[str, Column
         common=tuple(sorted(repeated, key=lambda each: (-each[1], each[0]))[:MOST_COMMON]),
         earliest=earliest,
         latest=latest,
+        emails=sum(count for cell, count in counts.items() if "@" in cell and _EMAIL(cell)),
     )
