@@ -7,13 +7,7 @@ Columns are paired by header, and without one by position. A column that is left
 one only if nothing contradicts that: the same label, and either nearly the same content (where the tables themselves were
 read) or the same position between columns that are paired, with nothing else there.
 
-A type changes only where the values say something else, not where a narrow name gives way to a wide one or two near guesses change
-places (hysteresis). It does not change
-  - while one name stands above the other: `Number` and `count`, `name` and `Organization`;
-  - while the old name is still a near guess, or the new one was: a runner-up with NEAR of the confidence of the answer;
-  - while one side is unsure: below SURE_BOTH there is no answer that could change.
-What is stored as another sort (texts where numbers were) has changed whatever it is called. A column becomes personal, or ceases to be, only if
-its probability moves by PERSONAL_MARGIN; its level changes only with its type, or if it is CERTAIN to identify persons now.
+A type changes only where the old answer is no longer plausible for the new values (plausible.py).
 
 Promises
   - an answer compared with itself has no changes;
@@ -28,26 +22,22 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal, get_args
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
-from aegir.answers.wording import SURE, shown_label, shown_level, shown_name
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, statistics_of
+from aegir.answers.plausible import (
+    SAME_CONTENT,
+    Evidence,
+    personal_moved,
+    stays,
+)
+from aegir.answers.wording import shown_label, shown_level, shown_name
 from aegir.tables.fingerprint import Fingerprint, compute_similarity
 from aegir.vocabulary.terms import PERSONAL_LEVELS
 
 Change = Literal["added", "removed", "renamed", "type", "personal", "not-personal", "confidence"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 CONFIDENCE_DROP = 0.1
-NEAR = 0.2
-"""Share of the confidence of an answer from which a runner-up is near it."""
-SURE_BOTH = 0.5
-PERSONAL_MARGIN = 0.3
-CERTAIN = 0.99
-"""Probability from which a personal column that becomes `direct` is reported without another type: e-mail addresses among notes."""
-QUANTITIES = ("number", "money", "measure", "time")
-"""Kinds whose values are numbers or times by their meaning, however they are written."""
-STORED = {"integer": "number", "datetime": "date", "time": "date"}
-"""Datatypes that a refresh may exchange."""
-SAME_CONTENT, SAME_CONTENT_IN_PLACE = 0.9, 0.6
-"""Similarity from which a column under another header is the same one: anywhere, and at the same position."""
+SAME_CONTENT_IN_PLACE = 0.6
+"""Similarity from which a column under another header at the same position is the same one; SAME_CONTENT holds anywhere."""
 LONGEST_TAIL = 8
 """How many parts of a path, from its end, are compared at most."""
 
@@ -184,7 +174,10 @@ def _table_changes(
     changes: list[ColumnChange] = []
     for index, column in enumerate(after):
         if index in pairs:
-            changes += _column_changes(before[pairs[index]], column, drop)
+            assert old is not None
+            assert new is not None
+            evidence = _evidence(old, pairs[index], new, index)
+            changes += _column_changes(before[pairs[index]], column, drop, evidence)
         else:
             changes += _added(column)
     gone = set(range(len(before))) - set(pairs.values())
@@ -194,6 +187,22 @@ def _table_changes(
     ]
 
 
+def _evidence(old: ComparedAnswer, before: int, new: ComparedAnswer, after: int) -> Evidence:
+    shares = [_digits(old.annotation, before), _digits(new.annotation, after)]
+    content = None
+    if old.fingerprints is not None and new.fingerprints is not None:
+        content = compute_similarity(old.fingerprints[before], new.fingerprints[after])
+    first, second = shares
+    return Evidence(None if first is None or second is None else (first, second), content)
+
+
+def _digits(annotation: TableAnnotation, index: int) -> float | None:
+    """Return the share of the present cells of a column that are digits; None where that is not known."""
+    statistics = statistics_of(annotation, annotation.columns[index])
+    present = statistics.get("rows", 0) - statistics.get("nulls", 0)
+    return statistics["digits"] / present if present and "digits" in statistics else None
+
+
 def _added(column: ColumnAnnotation) -> Iterator[ColumnChange]:
     yield ColumnChange("added", None, column, "", shown_label(column))
     if column.personal:
@@ -201,69 +210,22 @@ def _added(column: ColumnAnnotation) -> Iterator[ColumnChange]:
 
 
 def _column_changes(
-    old: ColumnAnnotation, new: ColumnAnnotation, drop: float
+    old: ColumnAnnotation, new: ColumnAnnotation, drop: float, evidence: Evidence
 ) -> Iterator[ColumnChange]:
     if old.name != new.name:
         yield ColumnChange("renamed", old, new, shown_name(old), shown_name(new))
-    changed = not stays(old, new)
+    changed = not stays(old, new, evidence)
     if changed:
         yield ColumnChange("type", old, new, _described(old), _described(new))
     elif round(old.confidence - new.confidence, 4) >= drop and old.label == new.label:
         before, after = f"{old.confidence:.2f}", f"{new.confidence:.2f}"
         yield ColumnChange("confidence", old, new, before, after)
-    if _distance(new) != _distance(old) and (changed or _personal_moved(old, new)):
+    if _distance(new) != _distance(old) and (
+        (changed and old.personal == new.personal) or personal_moved(old, new, evidence)
+    ):
         nearer = _distance(new) < _distance(old)
         levels = [shown_level(column) or "not personal" for column in (old, new)]
         yield ColumnChange("personal" if nearer else "not-personal", old, new, *levels)
-
-
-def stays(old: ColumnAnnotation, new: ColumnAnnotation) -> bool:
-    """Return whether an old answer is still plausible for a column that is answered anew: nothing but its wording has changed."""
-    if _stored(old) != _stored(new) and not _written_otherwise(old, new):
-        return False
-    if old.label == new.label or _are_nested(old, new):
-        return True
-    if old.label is None or new.label is None or min(old.confidence, new.confidence) < SURE_BOTH:
-        return True
-    return _is_near(old, new) or _is_near(new, old)
-
-
-def _written_otherwise(old: ColumnAnnotation, new: ColumnAnnotation) -> bool:
-    """Return whether a column is stored otherwise only because of gaps or of how its numbers and times are written."""
-    if "empty" in (old.datatype, new.datatype):
-        return True
-    is_sure = min(old.confidence, new.confidence) >= SURE
-    return is_sure and old.label == new.label and old.kind in QUANTITIES
-
-
-def _are_nested(old: ColumnAnnotation, new: ColumnAnnotation) -> bool:
-    """Return whether one label is a wider name of the other."""
-    return old.label in (new.type, new.fine_type, new.kind) or new.label in (
-        old.type,
-        old.fine_type,
-        old.kind,
-    )
-
-
-def _stored(column: ColumnAnnotation) -> str:
-    return STORED.get(column.datatype, column.datatype)
-
-
-def _is_near(answer: ColumnAnnotation, other: ColumnAnnotation) -> bool:
-    """Return whether the label of another answer, or its type, is a near guess of this one."""
-    least = NEAR * answer.confidence
-    guesses = (*answer.runners_up, *answer.type_runners_up)
-    near = {guess.label for guess in guesses if guess.confidence >= least}
-    return not near.isdisjoint({other.label, other.type, other.fine_type} - {None})
-
-
-def _personal_moved(old: ColumnAnnotation, new: ColumnAnnotation) -> bool:
-    """Return whether a column became personal, or ceased to be, by a clear margin, or is now sure to identify persons."""
-    if old.personal == new.personal:
-        return new.personal_level == "direct" and (new.personal_confidence or 0) >= CERTAIN
-    if old.personal_confidence is None or new.personal_confidence is None:
-        return True
-    return abs(old.personal_confidence - new.personal_confidence) >= PERSONAL_MARGIN
 
 
 def _described(column: ColumnAnnotation) -> str:

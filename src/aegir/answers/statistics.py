@@ -1,11 +1,11 @@
 """Statistics of a column, as answers state them: from the profile that annotating makes anyway.
 
     {"rows": 200, "nulls": 3, "distinct": 1412, "distinct_is": "estimated", "min": 4.86, "max": 894.74, "mean_length": 5.1,
-     "emails": 0, "most_common": [{"value": "pending", "count": 81}]}
+     "digits": 0, "emails": 0, "most_common": [{"value": "pending", "count": 81}]}
 
 `rows` are the cells that were looked at, and `nulls` and the counts are of these; `distinct` is of the whole column: exact where all rows were
 seen, estimated from the sample where the number of rows is known, else at least that many. `min` and `max` are given for numbers
-and for dates written year first; `emails` counts cells that hold an e-mail address, alone or within other text.
+and for dates written year first; `digits` counts cells of nothing but digits, `emails` cells that hold an e-mail address, alone or within other text.
 
 Promise: no value of a personal column is given: neither its range (the largest salary is someone's) nor a frequent value, whose shape
 (`xxxx 99`) stands instead.
@@ -33,6 +33,7 @@ def statistics_as_dict(profile: ColumnProfile, *, personal: bool) -> dict[str, o
         "min": None if personal else _end(profile.least, profile.earliest),
         "max": None if personal else _end(profile.greatest, profile.latest),
         "mean_length": round(profile.mean_length, 1),
+        "digits": profile.digits,
         "emails": profile.emails,
         "most_common": [
             {"value": value, "count": count} for value, count in _common(profile, personal)

@@ -17,7 +17,17 @@ ANSWER = (
     *("label", "confidence", "kind", "type", "type_confidence", "fine_type", "datatype"),
     *("personal", "personal_level", "personal_reason"),
 )
-STATISTICS = ("rows", "nulls", "distinct", "distinct_is", "min", "max", "mean_length", "emails")
+STATISTICS = (
+    "rows",
+    "nulls",
+    "distinct",
+    "distinct_is",
+    "min",
+    "max",
+    "mean_length",
+    "digits",
+    "emails",
+)
 
 
 def answer_frame(tables: Sequence[TableAnnotation]) -> "pandas.DataFrame":

@@ -169,7 +169,7 @@ def _relate_column(
     relations = scores.relations[named.index]
     related = [] if is_subject else best_guesses(relations, RELATION_NAMES)
     probability, personal = _personal_meaning(named, scores, related)
-    named_so = named.label in EMAIL_LABELS or named.kind in ("technical", "identifier")
+    named_so = named.label in EMAIL_LABELS or named.type == "URL"
     if holds_emails and not named_so and (personal is None or personal.level != "direct"):
         probability, personal = 1.0, PersonalMeaning("direct", EMAILS_REASON)
     return replace(

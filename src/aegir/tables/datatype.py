@@ -172,6 +172,8 @@ class ColumnProfile(NamedTuple):
     latest: str | None = None
     emails: int = 0
     """Cells that hold an e-mail address, alone or within other text."""
+    digits: int = 0
+    """Cells of nothing but digits."""
 
     @property
     def estimated_distinct(self) -> int | None:
@@ -229,5 +231,6 @@ def describe_column(column: Column, total_rows: int | None) -> tuple[str, Column
         common=tuple(sorted(repeated, key=lambda each: (-each[1], each[0]))[:MOST_COMMON]),
         earliest=earliest,
         latest=latest,
+        digits=sum(count for cell, count in counts.items() if cell.isdigit()),
         emails=sum(count for cell, count in counts.items() if "@" in cell and _EMAIL(cell)),
     )
