@@ -176,7 +176,7 @@ def _table_changes(
         if index in pairs:
             assert old is not None
             assert new is not None
-            evidence = _evidence(old, pairs[index], new, index)
+            evidence = evidence_of(old, pairs[index], new, index)
             changes += _column_changes(before[pairs[index]], column, drop, evidence)
         else:
             changes += _added(column)
@@ -187,7 +187,8 @@ def _table_changes(
     ]
 
 
-def _evidence(old: ComparedAnswer, before: int, new: ComparedAnswer, after: int) -> Evidence:
+def evidence_of(old: ComparedAnswer, before: int, new: ComparedAnswer, after: int) -> Evidence:
+    """Return what is known of the values of an old and a new column."""
     shares = [_digits(old.annotation, before), _digits(new.annotation, after)]
     content = None
     if old.fingerprints is not None and new.fingerprints is not None:
@@ -244,13 +245,13 @@ def _distance(column: ColumnAnnotation) -> int:
 def _pair_columns(old: ComparedAnswer, new: ComparedAnswer) -> dict[int, int]:
     """Return the old column of each new one that has one, by index."""
     before, after = old.annotation.columns, new.annotation.columns
-    keys = {key: index for index, key in enumerate(_keys(before))}
-    pairs = {index: keys[key] for index, key in enumerate(_keys(after)) if key in keys}
+    keys = {key: index for index, key in enumerate(column_keys(before))}
+    pairs = {index: keys[key] for index, key in enumerate(column_keys(after)) if key in keys}
     pairs.update(_renamed(old, new, pairs))
     return pairs
 
 
-def _keys(columns: Sequence[ColumnAnnotation]) -> list[tuple[str | None, int]]:
+def column_keys(columns: Sequence[ColumnAnnotation]) -> list[tuple[str | None, int]]:
     """Return the header of each column with how many there were of it before; without one, the position."""
     seen: Counter[str] = Counter()
     keys: list[tuple[str | None, int]] = []

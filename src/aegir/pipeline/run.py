@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import pandas
 
     from aegir.memory.recall import ReviewMemory
+    from aegir.pipeline.previous import PreviousAnswers
     from aegir.routing.decisions import RoutedTable
 
 COLUMNS_AT_ONCE = 512
@@ -94,6 +95,8 @@ class Prepared:
     thresholds: Thresholds
     memory: "ReviewMemory | None" = None
     """Reviews that decide about columns they were made of."""
+    previous: "PreviousAnswers | None" = None
+    """Earlier answers that are kept while they stay plausible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +166,17 @@ def prepare(
         from aegir.pipeline.custom_types.recognising import with_custom_types
 
         chosen = with_custom_types(chosen, say=say)
+    previous = None
+    if settings.previous is not None:
+        from aegir.pipeline.previous import PreviousAnswers
+
+        previous = PreviousAnswers.read(settings.previous)
     return Prepared(
-        settings, chosen, choose_thresholds(chosen, settings), memory or load_reviews(settings)
+        settings,
+        chosen,
+        choose_thresholds(chosen, settings),
+        memory or load_reviews(settings),
+        previous,
     )
 
 
@@ -312,5 +324,6 @@ def _answer(
             continue
         scores = next(scored)
         answer = decide(table, scores, annotator.name, prepared.thresholds)
+        answer = prepared.previous.apply(answer) if prepared.previous else answer
         answer = memory.apply(table, answer) if memory else answer
         yield Answered(index, answer, table, scores.routed)
