@@ -108,8 +108,8 @@ FORMATS: dict[str, Writer] = {
     "json": render_json,
     "jsonl": render_jsonl,
     "csv": render_csv,
-    "frictionless": _document_of("metadata_formats", "data_package"),
-    "csvw": _document_of("metadata_formats", "csvw_document"),
+    "frictionless": _document_of("data_package", "data_package"),
+    "csvw": _document_of("csvw_metadata", "csvw_document"),
     "dbt": render_dbt,
     "openmetadata": _document_of("catalogues", "open_metadata_document"),
     "datahub": _document_of("catalogues", "datahub_proposals"),
@@ -117,6 +117,10 @@ FORMATS: dict[str, Writer] = {
     "great_expectations": _document_of("value_expectations", "expectation_suites"),
     "html": render_html,
 }
+
+
+NOTATED = ("frictionless", "csvw", "great_expectations")
+"""Formats that say how values are written."""
 
 
 def check_format(format_name: str) -> None:

@@ -95,6 +95,7 @@ def decide(
             profile_column(column, answer.datatype, table.total_rows)
             for column, answer in zip(table.columns, named, strict=True)
         ),
+        text=table.text,
     )
 
 

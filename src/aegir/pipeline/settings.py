@@ -71,6 +71,8 @@ class AnnotationSettings:
     """Answer only where this share was right on validation tables."""
     custom_types: bool = True
     """Whether taught types answer."""
+    notations: bool = True
+    """Whether answers know how values are written, which formats for programs that parse values need."""
     memory: str | bool = True
     """Where reviews are kept; True for the user's own, False for none."""
 
