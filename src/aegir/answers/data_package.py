@@ -22,7 +22,7 @@ from aegir.answers.metadata_formats import (
     slug_of,
     unique_names,
 )
-from aegir.tables.notation import ISO
+from aegir.tables.notation import ISO_SHAPES
 from aegir.tables.table import Notation, TextFormat
 from aegir.tables.whole_file import CheckedFile, check_file
 
@@ -46,7 +46,9 @@ def data_package(annotations: Sequence[TableAnnotation]) -> Document:
 def stated_notations(annotation: TableAnnotation) -> CheckedFile:
     """The encoding and the notations that hold for all values that can be looked at; none of an answer read from JSON."""
     if annotation.text is None:
-        weaker = (Notation() if each.unparsed else each for each in annotation.notations)
+        weaker = (
+            Notation(plain_text=False) if each.unparsed else each for each in annotation.notations
+        )
         return CheckedFile(None, tuple(weaker))
     return check_file(annotation.text, annotation.notations)
 
@@ -126,19 +128,23 @@ def _type_of(notation: Notation) -> Document:
     """Type, format and characters of a field."""
     kind = notation.datatype
     if kind in ("string", "empty") or (notation.padded and kind not in ("integer", "number")):
-        return {"type": "string" if kind == "string" and notation.plain_text else "any"}
+        return _text_type(notation)
     field: Document = {"type": kind}
     if kind in ("integer", "number"):
         field.update(_number(notation))
     elif kind == "boolean":
         field.update({"trueValues": list(notation.true), "falseValues": list(notation.false)})
-    elif notation.format == ISO:
-        return {"type": "string"}
+    elif notation.format in ISO_SHAPES:
+        return _text_type(notation)
     elif notation.format != DEFAULT_FORMATS.get(kind):
         field["format"] = notation.format
     if notation.missing:
         field["missingValues"] = ["", *notation.missing]
     return field
+
+
+def _text_type(notation: Notation) -> Document:
+    return {"type": "string" if notation.plain_text and notation.datatype != "empty" else "any"}
 
 
 def _number(notation: Notation) -> Document:

@@ -158,6 +158,7 @@ def _text_format(
         seen, above, lines = seen + bool(row), above + 1, reader.line_num
     header_rows = int(any(layout.header))
     head = sample.head
+    stray = bool(dialect.quote) and _has_stray_quotes(_first_lines(head), dialect)
     blank = head[:1] in ("\n", "\r") or any(gap in head for gap in ("\n\n", "\n\r\n", "\r\r"))
     width = len(layout.header)
     first = layout.body_start - header_rows
@@ -169,9 +170,16 @@ def _text_format(
         header_rows=header_rows,
         rows_above=above - header_rows,
         lines_above=lines,
-        regular=not blank and all(len(row) == width for row in rows[first:]),
+        regular=not (blank or stray) and all(len(row) == width for row in rows[first:]),
         path=None if source == "-" else source,
     )
+
+
+def _has_stray_quotes(head: str, dialect: Dialect) -> bool:
+    """Whether a quote stands inside a cell without being doubled or escaped, which programs read in different ways."""
+    edge, quote = re.escape(dialect.delimiter), re.escape(dialect.quote or "")
+    before = rf"[^{edge}{quote}\r\n\\]"
+    return re.search(rf"{before}{quote}[^{edge}{quote}\r\n]", head) is not None
 
 
 def _parse(text: str, dialect: Dialect) -> list[list[str]]:

@@ -9,7 +9,8 @@ Promises
   - a date whose day and month may be exchanged has no notation: its column stays text;
   - a number with leading zeros does not parse, because the zeros would be lost.
 
-Formats are those of `strptime` (Python, DuckDB); `ISO` stands for ISO 8601 date-times that differ in seconds, fractions or zone.
+Formats are those of `strptime` (Python, DuckDB); `ISO` stands for ISO 8601 date-times that differ in seconds or fractions, `ISO_ZONE`
+for those with a zone.
 Names of months are English.
 """
 
@@ -22,7 +23,7 @@ from functools import lru_cache
 from aegir.tables.datatype import MISSING, cell_datatype, is_typed
 from aegir.tables.table import Notation
 
-ISO = "iso"
+ISO, ISO_ZONE = "iso", "iso_zone"
 FORMATS_BY = 8
 """Distinct values from which formats are taken; all values decide between these."""
 FEW_WORDS = 12
@@ -46,22 +47,23 @@ _MONTHS = (
 DIRECTIVES = {
     "%Y": "([0-9]{4})",
     "%y": "([0-9]{2})",
-    "%m": "([0-9]{1,2})",
-    "%d": "([0-9]{1,2})",
-    "%H": "([0-9]{1,2})",
-    "%I": "([0-9]{1,2})",
-    "%M": "([0-9]{2})",
-    "%S": "([0-9]{2})",
+    "%m": "(0?[1-9]|1[0-2])",
+    "%d": "(0?[1-9]|[12][0-9]|3[01])",
+    "%H": "([01]?[0-9]|2[0-3])",
+    "%I": "(0?[1-9]|1[0-2])",
+    "%M": "([0-5][0-9])",
+    "%S": "([0-5][0-9])",
     "%f": "([0-9]{1,6})",
     "%p": "([AaPp][Mm])",
     "%z": "(Z|[+-][0-9]{2}:?[0-9]{2})",
     "%b": "([A-Za-z]{3})",
     "%B": "([A-Za-z]{3,9})",
 }
-ISO_SHAPE = (
-    "[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
-    "(Z|[+-][0-9]{2}(:?[0-9]{2})?)?"
-)
+_ISO_MINUTE = "[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}"
+ISO_SHAPES = {
+    ISO: f"{_ISO_MINUTE}(:[0-9]{{2}}([.][0-9]{{1,6}})?)?",
+    ISO_ZONE: f"{_ISO_MINUTE}:[0-9]{{2}}([.][0-9]{{1,6}})?(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)",
+}
 _SEPARATORS = ((".", ""), (".", ","), (",", ""), (",", "."))
 """Decimal and group characters, the commonest first."""
 BOOLEAN_WORDS = (
@@ -87,7 +89,9 @@ def find_notation(values: Sequence[str], datatype: str, *, typed_source: bool = 
         if (text := value.strip()).lower() not in MISSING:
             present[text] += count
     agreed = _find(present, datatype)
-    return agreed._replace(missing=missing, padded=padded) if agreed else Notation()
+    if agreed is None:
+        return Notation(plain_text=not typed_source)
+    return agreed._replace(missing=missing, padded=padded, plain_text=not typed_source)
 
 
 def _may_be_typed(cell: str) -> bool:
@@ -128,13 +132,15 @@ def shape_of(notation: Notation) -> str:
     if notation.datatype == "number":
         return _number_shape(notation.decimal, notation.group)
     if notation.format is not None:
-        return ISO_SHAPE if notation.format == ISO else format_shape(notation.format)
+        return format_shape(notation.format)
     return ".*"
 
 
 @lru_cache(maxsize=256)
 def format_shape(format_: str) -> str:
-    """A regular expression for the texts of a `strptime` format, with a group per directive."""
+    """A regular expression for the texts of a format, for `strptime` with a group per directive."""
+    if format_ in ISO_SHAPES:
+        return ISO_SHAPES[format_]
     parts = re.split("(%[A-Za-z])", format_)
     return "".join(DIRECTIVES.get(part) or re.sub("[.]", "[.]", part) for part in parts)
 
@@ -142,7 +148,7 @@ def format_shape(format_: str) -> str:
 def is_date(format_: str, text: str) -> bool:
     """Whether a text of the shape of a format is a date or time of the calendar."""
     try:
-        if format_ == ISO:
+        if format_ in ISO_SHAPES:
             datetime.fromisoformat(text)
         else:
             _check_date(format_, text)
@@ -278,15 +284,16 @@ def _date_notation(present: Mapping[str, int]) -> Notation | None:
     tried = dict.fromkeys(
         format_ for text in list(present)[:FORMATS_BY] for format_ in _formats_of(text)
     )
-    if any(map(_compiled(ISO_SHAPE).fullmatch, list(present)[:FORMATS_BY])):
-        tried[ISO] = None
+    for iso, shape in ISO_SHAPES.items():
+        if any(map(_compiled(shape).fullmatch, list(present)[:FORMATS_BY])):
+            tried[iso] = None
     best: Notation | None = None
     for format_ in tried:
-        shape = _compiled(ISO_SHAPE if format_ == ISO else format_shape(format_))
+        pattern = _compiled(format_shape(format_))
         unparsed = sum(
             count
             for text, count in present.items()
-            if not (shape.fullmatch(text) and is_date(format_, text))
+            if not (pattern.fullmatch(text) and is_date(format_, text))
         )
         if best is None or unparsed < best.unparsed:
             best = Notation(_datatype_of(format_), format_, unparsed=unparsed)
@@ -306,7 +313,7 @@ def _exchanged(format_: str) -> str:
 
 
 def _datatype_of(format_: str) -> str:
-    if format_ == ISO:
+    if format_ in ISO_SHAPES:
         return "datetime"
     has_date, has_time = "%d" in format_, "%M" in format_
     return "datetime" if has_date and has_time else "date" if has_date else "time"

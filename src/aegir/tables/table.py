@@ -50,7 +50,7 @@ class TextFormat:
     lines_above: int
     """Lines of the file above the first row of the body."""
     regular: bool
-    """Whether all rows seen have a cell for each column, and no line is blank."""
+    """Whether all rows seen have a cell for each column, no line is blank and no quote stands inside a cell by itself."""
     path: str | None
     """The file, if it was one."""
 
@@ -79,7 +79,7 @@ class Notation(NamedTuple):
     two_digits: bool = True
     """Whether days, months and hours have two digits throughout."""
     plain_text: bool = True
-    """Whether no value of a text column could be a number, date or boolean of a typed source."""
+    """Whether no value can be anything but text, as in delimited text; in JSON or Parquet a number is none."""
 
 
 @dataclass(frozen=True, slots=True)

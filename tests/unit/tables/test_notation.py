@@ -2,7 +2,7 @@
 
 import pytest
 
-from aegir.tables.notation import ISO, find_notation, parses
+from aegir.tables.notation import ISO, ISO_ZONE, find_notation, parses
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,10 @@ def test_day_and_month_that_may_be_exchanged_have_no_notation() -> None:
 
 
 def test_date_times_of_several_precisions_are_iso() -> None:
-    values = ["2030-01-02T03:04:05", "2030-01-02T03:04:05.25Z"]
+    values = ["2030-01-02T03:04:05", "2030-01-02T03:04:05.25"]
     assert find_notation(values, "datetime").format == ISO
+    zoned = [f"{value}Z" for value in values]
+    assert find_notation(zoned, "datetime").format == ISO_ZONE
     assert find_notation(values[:1], "datetime").format == "%Y-%m-%dT%H:%M:%S"
 
 
