@@ -47,6 +47,7 @@ from aegir.answers.routing import (
 )
 from aegir.answers.statistics import statistics_as_dict
 from aegir.tables.datatype import ColumnProfile
+from aegir.tables.table import Notation, TextFormat
 from aegir_rl.base.errors import UsageError
 
 FORM = 2
@@ -125,6 +126,10 @@ class TableAnnotation:
     """How long the table took; None where it was not measured."""
     profiles: tuple[ColumnProfile, ...] = field(default=(), compare=False, repr=False)
     """Figures of the sampled values of each column, for formats that state expectations."""
+    notations: tuple[Notation, ...] = field(default=(), compare=False, repr=False)
+    """How the sampled values of each column are written, for formats that programs parse values with."""
+    text: TextFormat | None = field(default=None, compare=False, repr=False)
+    """How its file is written, if it is delimited text."""
     spawned: Spawned | None = None
     """Which specialists of a swarm the table was allowed to activate; None where that was not limited."""
     primary_key: PrimaryKey | None = None

@@ -87,6 +87,22 @@ def render_sql(annotations: Sequence[TableAnnotation]) -> str:
     return "".join(line + "\n" for line in sql_comment_lines(annotations))
 
 
+def render_load(annotations: Sequence[TableAnnotation]) -> str:
+    """A script that loads the tables into DuckDB."""
+    from aegir.answers.load_duckdb import DuckDb
+    from aegir.answers.load_script import load_lines
+
+    return "".join(line + "\n" for line in load_lines(annotations, DuckDb()))
+
+
+def render_load_postgres(annotations: Sequence[TableAnnotation]) -> str:
+    """A script for psql that loads the tables into PostgreSQL."""
+    from aegir.answers.load_postgres import Postgres
+    from aegir.answers.load_script import load_lines
+
+    return "".join(line + "\n" for line in load_lines(annotations, Postgres()))
+
+
 def render_html(annotations: Sequence[TableAnnotation]) -> str:
     """One page for people."""
     from aegir.answers.html_page import render_page
@@ -108,15 +124,21 @@ FORMATS: dict[str, Writer] = {
     "json": render_json,
     "jsonl": render_jsonl,
     "csv": render_csv,
-    "frictionless": _document_of("metadata_formats", "data_package"),
-    "csvw": _document_of("metadata_formats", "csvw_document"),
+    "frictionless": _document_of("data_package", "data_package"),
+    "csvw": _document_of("csvw_metadata", "csvw_document"),
     "dbt": render_dbt,
     "openmetadata": _document_of("catalogues", "open_metadata_document"),
     "datahub": _document_of("catalogues", "datahub_proposals"),
     "sql": render_sql,
+    "load": render_load,
+    "load_postgres": render_load_postgres,
     "great_expectations": _document_of("value_expectations", "expectation_suites"),
     "html": render_html,
 }
+
+
+NOTATED = ("frictionless", "csvw", "load", "load_postgres", "great_expectations")
+"""Formats that say how values are written."""
 
 
 def check_format(format_name: str) -> None:

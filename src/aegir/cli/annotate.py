@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.writers import check_format
+from aegir.answers.writers import NOTATED, check_format
 from aegir.cli.engines import LOCAL, check_engine, engine_options
 from aegir.cli.options import (
     NO_DATABASE,
@@ -71,7 +71,7 @@ def annotate(
     format_name = "jsonl" if as_json else format_name
     check_format(format_name)
     out = None if out == Path("-") else out
-    settings = settings_from(options)
+    settings = settings_from(options).changed(notations=format_name in NOTATED)
     found, failures = _find_files(sources, settings.tables)
     files = _without_output(found, sources, out, format_name)
     routed = explain_routing or log_decisions is not None

@@ -109,6 +109,7 @@ def decide(
         profiles=profiles,
         primary_key=primary_key,
         sketches=sketches,
+        text=table.text,
     )
 
 

@@ -311,6 +311,17 @@ def read_source(source: object, rows: int, seed: int) -> Iterator[Table | Failur
         yield Failure(name, f"{label} cannot be read ({error.strerror or error})")
 
 
+def _with_notations(table: Table, answer: TableAnnotation) -> TableAnnotation:
+    """The answer with how the values of each column are written."""
+    from aegir.tables.notation import find_notation
+
+    notations = (
+        find_notation(column.values, each.datatype, typed_source=table.text is None)
+        for column, each in zip(table.columns, answer.columns, strict=True)
+    )
+    return replace(answer, notations=tuple(notations))
+
+
 def _answer(
     waiting: Sequence[tuple[int, Table | Failure]], prepared: Prepared
 ) -> Iterator[Answered]:
@@ -326,4 +337,6 @@ def _answer(
         answer = decide(table, scores, annotator.name, prepared.thresholds)
         answer = prepared.previous.apply(answer) if prepared.previous else answer
         answer = memory.apply(table, answer) if memory else answer
+        if prepared.settings.notations:
+            answer = _with_notations(table, answer)
         yield Answered(index, answer, table, scores.routed)

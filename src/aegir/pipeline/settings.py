@@ -74,6 +74,8 @@ class AnnotationSettings:
     """Whether taught types answer."""
     previous: Path | None = None
     """Earlier answers (json or jsonl), each of which is kept while it stays plausible."""
+    notations: bool = True
+    """Whether answers know how values are written, which formats for programs that parse values need."""
     memory: str | bool = True
     """Where reviews are kept; True for the user's own, False for none."""
 

@@ -64,6 +64,7 @@ CHANGED = AnnotationSettings(
     min_confidence=0.4,
     precision=0.9,
     custom_types=False,
+    notations=False,
     memory="reviews.db",
 )
 """Every setting is another than by default."""
