@@ -105,12 +105,12 @@ def _is_near(answer: ColumnAnnotation, other: ColumnAnnotation) -> bool:
 
 def personal_moved(old: ColumnAnnotation, new: ColumnAnnotation, evidence: Evidence) -> bool:
     """Return whether a column became personal, or ceased to be, by a clear margin, or is now certain to identify persons."""
+    if old.personal_confidence is None or new.personal_confidence is None:
+        return True
     if new.personal_level == "direct" != old.personal_level and _is_certain(new):
         return True
     if old.personal == new.personal:
         return False
-    if old.personal_confidence is None or new.personal_confidence is None:
-        return True
     same_type = stays(old, new, evidence)
     if same_type and (evidence.content or 0) >= LIKE_CONTENT:
         return False

@@ -149,6 +149,7 @@ def test_a_profile_counts_what_was_sampled():
             once=1,
             mean_length=4 / 3,
             common=(("3", 2),),
+            digits=3,
         ),
     )
     assert describe_column(Column("n", ("1,5", "2,5")), None)[1][:6] == (
