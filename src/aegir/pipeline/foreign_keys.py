@@ -13,7 +13,7 @@ number of columns. What a header can point to:
 
 Then the values decide: both whole numbers or both texts; where all rows of the other table were seen, nearly all values must be
 among its keys; where only some were seen, so many of them as the share of the sample lets expect, and whole numbers within the range
-of its keys. The confidence is that of the name times that of the values; docs/keys.md has the measurement.
+of its keys. The confidence is that of the name times that of the values; docs/answers.md has the measurement.
 
 Promises
   - a key is never found twice for a column, and none where two tables fit equally well;

@@ -238,7 +238,7 @@ _AMONG_KEYS = 0.7
 _DIFFER_BY_CHANCE = 0.9
 """What is left of two columns that a sample would not show to repeat."""
 _BRIDGE, _NUMBERED, _TWO_KEYS, _TWO_NAMES = 0.9, 0.85, 0.8, 0.6
-"""How often columns that are unique in the sample are keys, by what they are called (docs/keys.md has the measurement)."""
+"""How often columns that are unique in the sample are keys, by what they are called (docs/answers.md has the measurement)."""
 
 
 def _key_chance(

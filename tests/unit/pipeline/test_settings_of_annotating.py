@@ -65,6 +65,7 @@ CHANGED = AnnotationSettings(
     precision=0.9,
     custom_types=False,
     notations=False,
+    previous=Path("answers.jsonl"),
     memory="reviews.db",
 )
 """Every setting is another than by default."""
