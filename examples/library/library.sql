@@ -30,7 +30,7 @@ INSERT INTO subjects VALUES
   (6, 'astronomy'),
   (7, 'railways'),
   (8, 'chess');
-CREATE TABLE books (book_id INTEGER PRIMARY KEY, title TEXT NOT NULL, author_id INTEGER REFERENCES authors, publisher_id INTEGER REFERENCES publishers, year INTEGER);
+CREATE TABLE books (book_id INTEGER PRIMARY KEY, title TEXT NOT NULL, author_id INTEGER REFERENCES authors (author_id), publisher_id INTEGER REFERENCES publishers (publisher_id), year INTEGER);
 INSERT INTO books VALUES
   (1, 'The Birch of Ember', 5, 4, 1984),
   (2, 'The Delta of Juniper', 9, 2, 1981),
@@ -72,7 +72,7 @@ INSERT INTO books VALUES
   (38, 'The Island of Lagoon', 3, 3, 2024),
   (39, 'The Harbour of Kestrel', 11, 2, 2014),
   (40, 'The Grove of Harbour', 7, 2, 1987);
-CREATE TABLE book_subjects (book_id INTEGER REFERENCES books, subject_id INTEGER REFERENCES subjects, PRIMARY KEY (book_id, subject_id));
+CREATE TABLE book_subjects (book_id INTEGER REFERENCES books (book_id), subject_id INTEGER REFERENCES subjects (subject_id), PRIMARY KEY (book_id, subject_id));
 INSERT INTO book_subjects VALUES
   (2, 1),
   (2, 3),
@@ -161,7 +161,7 @@ INSERT INTO members VALUES
   (23, 'Bo Ashdown', 'bo.ashdown23@example.org', '2015-12-17'),
   (24, 'Gus Ingram', 'gus.ingram24@example.org', '2022-04-15'),
   (25, 'Dana Kilbride', 'dana.kilbride25@example.org', '2021-11-16');
-CREATE TABLE loans (loan_id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES books, member_id INTEGER REFERENCES members, lent_on TEXT);
+CREATE TABLE loans (loan_id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES books (book_id), member_id INTEGER REFERENCES members (member_id), lent_on TEXT);
 INSERT INTO loans VALUES
   (1, 35, 13, '2024-09-10'),
   (2, 14, 8, '2024-06-07'),
@@ -243,7 +243,7 @@ INSERT INTO loans VALUES
   (78, 20, 16, '2024-09-22'),
   (79, 26, 4, '2024-03-21'),
   (80, 11, 3, '2024-04-17');
-CREATE TABLE staff (staff_id INTEGER PRIMARY KEY, name TEXT NOT NULL, reports_to INTEGER REFERENCES staff);
+CREATE TABLE staff (staff_id INTEGER PRIMARY KEY, name TEXT NOT NULL, reports_to INTEGER REFERENCES staff (staff_id));
 INSERT INTO staff VALUES
   (1, 'Odil Garrick', NULL),
   (2, 'Pia Lorne', 1),

@@ -29,7 +29,7 @@ from aegir.answers.plausible import (
     personal_moved,
     stays,
 )
-from aegir.answers.wording import shown_label, shown_level, shown_name
+from aegir.answers.wording import shown_label, shown_level, shown_name, shown_type
 from aegir.tables.fingerprint import Fingerprint, compute_similarity
 from aegir.vocabulary.terms import PERSONAL_LEVELS
 
@@ -230,7 +230,7 @@ def _column_changes(
 
 
 def _described(column: ColumnAnnotation) -> str:
-    beside = column.type if column.type not in (None, column.label) else None
+    beside = shown_type(column)
     return shown_label(column) + (f" ({beside})" if beside else "")
 
 

@@ -16,6 +16,7 @@ among its keys; where only some were seen, so many of them as the share of the s
 of its keys. The confidence is that of the name times that of the values; docs/answers.md has the measurement.
 
 Promises
+  - what the source declares is answered as declared, and nothing else for that column;
   - a key is never found twice for a column, and none where two tables fit equally well;
   - what is found depends on the answers that are given together, not on their order.
 
@@ -102,7 +103,9 @@ class _Scope:
 
     def __init__(self, answers: Sequence[TableAnnotation]) -> None:
         self.answers = answers
-        self.named = [table_words(catalogue_table(each).table) for each in answers]
+        places = [catalogue_table(each) for each in answers]
+        self.tables = {place.table.lower(): index for index, place in enumerate(places)}
+        self.named = [table_words(place.table) for place in places]
         self.words = [header_words([c.name for c in each.columns]) for each in answers]
         self.targets: defaultdict[str, list[tuple[_Target, float]]] = defaultdict(list)
         self.shortened: defaultdict[str, list[tuple[_Target, float]]] = defaultdict(list)
@@ -112,12 +115,40 @@ class _Scope:
     def link(self) -> Iterator[TableAnnotation]:
         """Yield the answers with their foreign keys."""
         for table, answer in enumerate(self.answers):
-            found = []
+            found = list(self._declared(answer))
+            known = {key.columns[0] for key in found}
             for sketch in answer.sketches:
+                if sketch.column in known:
+                    continue
                 match = self._best(table, sketch)
                 if match is not None:
                     found.append(self._foreign_key(sketch.column, match))
+            found.sort(key=lambda key: key.columns)
             yield replace(answer, foreign_keys=tuple(found)) if found else answer
+
+    def _declared(self, answer: TableAnnotation) -> Iterator[ForeignKey]:
+        """Yield the foreign keys that the source declares, as far as the other table is here."""
+        for column in answer.columns:
+            if not (column.declared and column.declared.references):
+                continue
+            table, _, name = column.declared.references.rpartition(".")
+            other = self.tables.get(
+                table.lower(), self.tables.get(table.rpartition(".")[2].lower())
+            )
+            if other is None:
+                continue
+            names = [(each.name or "").lower() for each in self.answers[other].columns]
+            if name.lower() in names:
+                place = names.index(name.lower())
+                yield ForeignKey(
+                    columns=(column.index,),
+                    table=self.answers[other].table,
+                    references=(place,),
+                    names=(self.answers[other].columns[place].name,),
+                    confidence=1.0,
+                    reason=f"declared to reference {column.declared.references}",
+                    declared=True,
+                )
 
     def _add_targets(self, table: int) -> None:
         """Note the likeliest keys of a table under the names by which others may call them."""

@@ -73,7 +73,9 @@ def _common_tail(first: TableAnnotation, second: TableAnnotation) -> int:
 
 
 def _kept(old: ColumnAnnotation, new: ColumnAnnotation, evidence: Evidence) -> ColumnAnnotation:
-    """Return the new answer, called and marked as the old one as far as that stays plausible."""
+    """Return the new answer, called and marked as the old one as far as that stays plausible; a review decides alone."""
+    if new.reviewed:
+        return new
     kept = new
     if not personal_moved(old, new, evidence) and stays(old, new, evidence):
         kept = replace(

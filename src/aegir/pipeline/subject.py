@@ -10,7 +10,7 @@ a table of KEY_ROWS rows. Whole numbers that rise from row to row in the first c
 
 A primary key has no gaps and no repetition in the sample, and is called like one: `id`, `order_id` in a table of orders,
 any other `…_id`, or it is an identifier, or stands first. Two columns are a key where no single one is likely, both are called like
-keys, and no pair of values repeats. A sample cannot prove a key, so a key has a confidence.
+keys, and no pair of values repeats. A sample cannot prove a key, so a key has a confidence. A declared key is the key.
 """
 
 import re
@@ -219,7 +219,14 @@ def find_keys(
     ]
     best = max(range(len(chances)), key=chances.__getitem__, default=None)
     key = None
-    if best is not None and chances[best] >= LEAST_KEY:
+    if declared := tuple(
+        index
+        for index, column in enumerate(table.columns)
+        if column.declared and column.declared.primary_key
+    ):
+        key = PrimaryKey(declared, 1.0, holds=profiles[declared[0]].complete, declared=True)
+        chances = [1.0 if declared == (index,) else each for index, each in enumerate(chances)]
+    elif best is not None and chances[best] >= LEAST_KEY:
         key = PrimaryKey((best,), chances[best], holds=profiles[best].complete)
     if key is None or key.confidence < _OF_THIS_TABLE:
         pair = _paired_key(table, answers, profiles, words, named)

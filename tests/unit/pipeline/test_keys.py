@@ -50,8 +50,23 @@ def numbers(count: int, most: int, seed: int = 0) -> list[object]:
 
 
 @pytest.fixture(scope="module")
-def library() -> Annotations:
-    return annotate(LIBRARY)
+def library(tmp_path_factory: pytest.TempPathFactory) -> Annotations:
+    """The library with its declarations hidden."""
+    path = tmp_path_factory.mktemp("hidden") / "library.db"
+    with sqlite3.connect(LIBRARY) as declared, sqlite3.connect(path) as hidden:
+        for name in _tables(declared):
+            rows = declared.execute(f"SELECT * FROM {name}")
+            columns = [column[0] for column in rows.description]
+            hidden.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+            marks = ", ".join("?" for _ in columns)
+            hidden.executemany(f"INSERT INTO {name} VALUES ({marks})", rows.fetchall())
+    return annotate(path)
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    return [
+        row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    ]
 
 
 def test_the_declared_keys_of_a_database_are_found(library: Annotations):
@@ -72,6 +87,16 @@ def test_the_declared_keys_of_a_database_are_found(library: Annotations):
         for table in library
         if table.primary_key
     } == keys
+
+
+def test_what_a_database_declares_is_answered_as_declared(library: Annotations):
+    declared = annotate(LIBRARY)
+    assert links(declared) == links(library)
+    for table in declared:
+        assert table.primary_key is not None
+        assert (table.primary_key.declared, table.primary_key.confidence) == (True, 1.0)
+        assert all(key.declared for key in table.foreign_keys)
+    assert "book_id -> library.db#books: book_id declared" in " ".join(str(declared).split())
 
 
 def test_keys_have_a_confidence_and_say_whether_all_rows_agree(library: Annotations):
