@@ -20,6 +20,12 @@ CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
 EXAMPLE = ", such as "
 """What stands before the example in a reason; a test holds the rules to it."""
 LONGEST_SHAPE = 12
+PERSONAL_TAGS = {
+    "personal": "Holds personal data.",
+    "personal_direct": "Identifies a person.",
+    "personal_indirect": "Identifies a person together with other columns.",
+    "personal_about": "Describes a person.",
+}
 
 
 def describe(column: ColumnAnnotation) -> str:
@@ -46,6 +52,14 @@ def _shape_of(value: str) -> str:
     return "".join(
         "9" if char.isdigit() else "x" if char.isalnum() else char for char in value[:LONGEST_SHAPE]
     )
+
+
+def personal_tags(column: ColumnAnnotation) -> list[str]:
+    """The tags of a column that holds personal data; none of another."""
+    if not column.personal:
+        return []
+    level = f"personal_{column.personal_level}"
+    return ["personal", *([level] if level in PERSONAL_TAGS else [])]
 
 
 def unique_names(names: Sequence[str | None]) -> list[str]:
