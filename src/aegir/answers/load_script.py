@@ -24,7 +24,7 @@ from typing import Protocol
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.metadata_formats import unique_names
-from aegir.tables.notation import ISO_ZONE
+from aegir.tables.notation import EXPONENT, ISO_ZONE
 from aegir.tables.table import Notation
 from aegir_rl.base.duckdb_engine import quote_name, quote_text
 from aegir_rl.base.text import escape_controls
@@ -157,5 +157,8 @@ def plain_number(cell: str, notation: Notation) -> str:
 
 
 def with_scale(shape: str, notation: Notation) -> str:
-    """The shape of a number, with no more decimals than its type keeps."""
-    return shape.replace("[0-9]*)?|", f"[0-9]{{0,{notation.scale}}})?|")
+    """The shape of a number with no more decimals than its type keeps, and no exponent: a cast would round the rest away."""
+    few = f"[0-9]{{0,{notation.scale}}})?|"
+    bare = f"[0-9]{{1,{notation.scale}}})"
+    decimals = shape.removesuffix(EXPONENT).replace("[0-9]*)?|", few)
+    return decimals.removesuffix("[0-9]+)") + bare
