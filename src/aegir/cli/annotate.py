@@ -35,7 +35,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 @click.command(epilog="Example: aegir annotate lake/ --format jsonl --out annotations.jsonl")
 @click.argument("sources", metavar="TABLE...", nargs=-1, required=True)
 @verb_options("annotate")
-@verb_options("rows", "tables", "seed")
+@verb_options("rows", "names", "tables", "seed")
 @verb_options("threshold")
 @verb_options(
     *("annotator", "custom", "memory", "no_memory", "timing", "spawn", "effort", "routing", "llm")
@@ -63,7 +63,6 @@ def annotate(
     """
     format_name = "jsonl" if as_json else format_name
     check_format(format_name)
-    out = None if out == Path("-") else out
     settings = settings_from(options).changed(notations=format_name in NOTATED)
     found, failures = _find_files(sources, settings.tables)
     files = _without_output(found, sources, out, format_name)
@@ -174,7 +173,13 @@ def _read_databases(sources: Iterable[object], settings: AnnotationSettings) -> 
             yield source
             continue
         try:
-            yield from read_database(source, rows=settings.rows, seed=settings.seed, watch=watch)
+            yield from read_database(
+                source,
+                rows=settings.rows,
+                seed=settings.seed,
+                watch=watch,
+                names_only=settings.names_only,
+            )
         except AegirError as error:
             yield Failure(str(source), str(error), type(error))
 

@@ -15,7 +15,7 @@ from typing import Any
 from aegir.answers.reviewing import Verdict
 from aegir.tables.fingerprint import Fingerprint
 from aegir.vocabulary.hierarchy import kind_of
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, TYPE_CALLED
 from aegir_rl.base.errors import UsageError, reason_of
 
 LONGEST_TEXT = 1000
@@ -65,7 +65,7 @@ class Review:
         """Return the review that `to_json` wrote; `where` begins the sentence that refuses anything else."""
         try:
             record = json.loads(line)
-        except (ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"{where} is no JSON ({reason_of(error)})") from None
         if not isinstance(record, dict) or "form" not in record:
             raise UsageError(
@@ -86,7 +86,7 @@ class Review:
 
 def check_label(label: str, own_types: Iterable[str] = ()) -> None:
     """Raise for a label that is neither in the vocabulary nor one of the user's own types, and suggest a near one."""
-    known = {*FINE_TYPES, *COLUMN_TYPES, *KINDS, *own_types}
+    known = {*FINE_TYPES, *COLUMN_TYPES, *TYPE_CALLED, *KINDS, *own_types}
     if label not in known:
         by_lower = {name.lower(): name for name in sorted(known)}
         near = get_close_matches(label.lower(), by_lower, 1)
@@ -118,7 +118,9 @@ def _from_record(record: dict[str, Any]) -> Review:
         name: None if record[name] is None else _line(name, record[name])
         for name in ("label", "kind", "said", "source")
     }
-    at = _line("at", record["at"])
+    identity, at = _line("id", record["id"]), _line("at", record["at"])
+    if not identity.isprintable():
+        raise ValueError(f"the id {identity!r}; expected plain text")
     if _written(datetime.fromisoformat(at)) != at:
         raise ValueError(f"the time {at!r}; expected one like {now()}")
     if optional["kind"] not in {None, *KINDS} or (optional["label"] and not optional["kind"]):
@@ -126,7 +128,7 @@ def _from_record(record: dict[str, Any]) -> Review:
     if record["personal"] not in (None, True, False):
         raise ValueError(f"personal is {record['personal']!r}")
     return Review(
-        id=_line("id", record["id"]),
+        id=identity,
         at=at,
         by=_line("by", record["by"]),
         label=optional["label"],

@@ -97,6 +97,8 @@ class Answered:
     """As it was read; None for a failure."""
     routed: "RoutedTable | None" = None
     """Who was called about its columns, by whose decision; None from a single reader."""
+    personal: tuple[float, ...] | None = None
+    """How likely each column is personal; None from readers that do not say."""
 
 
 def annotate(
@@ -227,7 +229,9 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
     waiting: list[tuple[int, Table | Failure]] = []
     columns = 0
     for index, source in enumerate(sources):
-        for outcome in read_source(source, settings.rows, settings.seed):
+        for outcome in read_source(
+            source, settings.rows, settings.seed, names_only=settings.names_only
+        ):
             waiting.append((index, outcome))
             columns += len(outcome.columns) if isinstance(outcome, Table) else 0
             if columns >= COLUMNS_AT_ONCE:
@@ -236,8 +240,10 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
     yield from _answer(waiting, prepared)
 
 
-def read_source(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
-    """Yield the tables of a source; at last a `Failure` if it cannot be read, or not to its end."""
+def read_source(
+    source: object, rows: int, seed: int, *, names_only: bool = False
+) -> Iterator[Table | Failure]:
+    """Yield the tables of a source, with names alone if only these are asked for; at last a `Failure` if it cannot be read, or not to its end."""
     if is_url(source):
         (source,) = find_places(source)
     if isinstance(source, Failure):
@@ -248,7 +254,7 @@ def read_source(source: object, rows: int, seed: int) -> Iterator[Table | Failur
         yield Failure(name, "standard input is closed; give a file, or pipe a table in")
         return
     try:
-        yield from read_tables(source, rows=rows, seed=seed)
+        yield from read_tables(source, rows=rows, seed=seed, names_only=names_only)
     except AegirError as error:
         yield Failure(name, str(error), type(error))
     except OSError as error:  # a disk or network that fails in the middle of a file
@@ -276,15 +282,37 @@ def _answer(
 ) -> Iterator[Answered]:
     """Score the tables that were read together, and decide about each."""
     annotator, memory = prepared.annotator, prepared.memory
+    hidden = prepared.settings.ignore_names
     tables = [outcome for _, outcome in waiting if isinstance(outcome, Table)]
-    scored = iter(annotator.score(tables))
+    scored = iter(annotator.score([_as_read(table, hidden) for table in tables]))
     for index, table in waiting:
         if isinstance(table, Failure):
             yield Answered(index, table)
             continue
         scores = next(scored)
-        answer = decide(table, scores, annotator.name, prepared.thresholds)
-        answer = memory.apply(table, answer) if memory else answer
+        shown = _as_read(table, hidden) if hidden else table
+        answer = decide(shown, scores, annotator.name, prepared.thresholds)
+        answer = memory.apply(shown, answer) if memory else answer
+        answer = _with_names(answer, table) if hidden else answer
         if prepared.settings.notations:
             answer = _with_notations(table, answer)
-        yield Answered(index, answer, table, scores.routed)
+        personal = None if scores.personal is None else tuple(map(float, scores.personal))
+        yield Answered(index, answer, table, scores.routed, personal)
+
+
+def _as_read(table: Table, ignore_names: bool) -> Table:
+    """Return the table as readers see it: as it is, unless its source declares something or names are withheld."""
+    if not (ignore_names or table.declares):
+        return table
+    from aegir.pipeline.declared_evidence import as_read
+
+    return as_read(table, ignore_names=ignore_names)
+
+
+def _with_names(answer: TableAnnotation, table: Table) -> TableAnnotation:
+    """Return the answer with the names that were withheld from the readers."""
+    columns = tuple(
+        replace(each, name=column.name)
+        for each, column in zip(answer.columns, table.columns, strict=True)
+    )
+    return replace(answer, table=table.name, columns=columns)

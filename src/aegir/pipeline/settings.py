@@ -26,6 +26,7 @@ EFFORTS = {"low": 0.0, "normal": 0.5, "high": 1.0}
 NORMAL = EFFORTS["normal"]
 LONGEST = 86_400.0
 """Seconds that a table may be given."""
+MOST_SPAWNED = 9_999
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 ROWS_IN_QUERY = 10_000
 """Rows that a request may have sampled."""
@@ -63,6 +64,10 @@ class AnnotationSettings:
     rows: int = 200
     """Values sampled per column."""
     seed: int = 0
+    names_only: bool = False
+    """Whether answers follow from headers, table names and declared types alone: no cell is read."""
+    ignore_names: bool = False
+    """Whether headers and table names are withheld from the readers, so that answers follow from values alone."""
     tables: tuple[str, ...] = ()
     """Patterns that choose tables of databases; empty for all."""
     min_confidence: float = 0.1
@@ -84,6 +89,10 @@ class AnnotationSettings:
                     raise UsageError(f"{name} is {value!r}; expected {expected}")
         if self.rows < 1:
             raise UsageError(f"rows is {self.rows}; at least 1 row must be sampled")
+        if self.names_only and self.ignore_names:
+            raise UsageError(
+                "names_only and ignore_names leave nothing to read; choose one of them, or none"
+            )
         if self.effort is not None:
             parse_effort(self.effort)
         if self.within is not None and not 0 < self.within <= LONGEST:
@@ -189,23 +198,22 @@ def parse_spawn(text: str) -> str | int:
     """Return the number of specialists that a text names, or `auto` or `all`."""
     if text in ("auto", "all"):
         return text
-    if not (text.isascii() and text.isdigit()):
-        raise UsageError(f"{text!r} is no number of specialists; expected auto, all, 0, 1, …")
+    if not (text.isascii() and text.isdigit()) or len(text) > len(str(MOST_SPAWNED)):
+        raise UsageError(f"{text[:40]!r} is no number of specialists; expected auto, all, 0, 1, …")
     return int(text)
 
 
 def _whole(name: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise UsageError(f"{name} is {text!r}; expected a whole number") from None
+    if not re.fullmatch(r"\s*[+-]?[0-9]{1,40}\s*", text, re.ASCII):
+        raise UsageError(f"{name} is {text[:40]!r}; expected a whole number")
+    return int(text)
 
 
 def _number(name: str, text: str) -> float:
     try:
-        return float(text)
+        return float(text if text.isascii() and "_" not in text else "")
     except ValueError:
-        raise UsageError(f"{name} is {text!r}; expected a number") from None
+        raise UsageError(f"{name} is {text[:40]!r}; expected a number") from None
 
 
 def _flag(name: str, text: str) -> bool:
@@ -224,6 +232,8 @@ QUERY: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "seed": ("seed", _whole),
     "min_confidence": ("min_confidence", _number),
     "precision": ("precision", _number),
+    "names_only": ("names_only", _flag),
+    "ignore_names": ("ignore_names", _flag),
     "custom": ("custom_types", _flag),
     "memory": ("memory", _flag),
     "effort": ("effort", lambda _name, text: text),

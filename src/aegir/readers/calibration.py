@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from aegir.readers.mixing import Mixing, PairModel, RuleTrust
+from aegir.readers.mixing import Mixing, PairModel, RuleTrust, Weights
 from aegir.readers.scores import LIKELY
 from aegir_rl.base.errors import UsageError
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NEVER = math.inf
 """The threshold of what is not to be answered."""
+SMALLEST, LARGEST = 1e-6, 1_000_000
+"""Of a number of a calibration: what logits are multiplied or divided by stays within float32."""
 TASKS: "tuple[Task, Task]" = ("cta", "cpa")
 LABELS = "label@open"
 """Metrics of the labels that are fine types or kinds; only everyday tables have labels to judge them by."""
@@ -50,6 +52,10 @@ class Thresholds:
         return self.everyday if self.everyday is not None and web < LIKELY else self
 
 
+NAMES = Weights((0.5, 0.5), (0.5, 0.5), (0.5, 0.5), (0.5, 0.5, 0.0))
+"""How names alone are read by weights that were not calibrated for it: the mean of both readings."""
+
+
 @dataclass(frozen=True, slots=True)
 class NgramCalibration:
     """How the `ngrams` annotator turns logits into probabilities."""
@@ -59,6 +65,8 @@ class NgramCalibration:
     mixing: Mixing
     """Linear stages first, networks second."""
     rule_trust: RuleTrust
+    names: Weights = NAMES
+    """Of columns without values: headers among those of their table first, each by itself second."""
 
     def __post_init__(self) -> None:
         _check_tasks("ngrams", self.temperature, above=0)
@@ -67,7 +75,8 @@ class NgramCalibration:
     def from_json(cls, data: Any) -> Self:
         """Read what `as_json` wrote."""
         temperature, mixing, trust = _items(data, "ngrams", "mixing", "rule_trust")
-        return cls(temperature, Mixing.from_json(mixing), RuleTrust.from_json(trust))
+        names = Weights.from_json(data["names"]) if "names" in data else NAMES
+        return cls(temperature, Mixing.from_json(mixing), RuleTrust.from_json(trust), names)
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "calibration"."""
@@ -75,6 +84,7 @@ class NgramCalibration:
             "ngrams": dict(self.temperature),
             "mixing": asdict(self.mixing),
             "rule_trust": asdict(self.rule_trust),
+            "names": asdict(self.names),
         }
 
 
@@ -210,6 +220,8 @@ def _check_tasks(name: str, values: Any, above: float = -math.inf) -> None:
 
 
 def _check_number(name: str, value: Any, above: float = -math.inf) -> None:
-    if not isinstance(value, int | float) or not math.isfinite(value) or value <= above:
-        expected = "a finite number" + ("" if above == -math.inf else f" above {above:g}")
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    if not known or not abs(value) <= LARGEST or value <= above or 0 < abs(value) < SMALLEST:
+        least = "" if above == -math.inf else f" above {above:g}"
+        expected = f"a finite number{least}, at most {LARGEST:,}"
         raise UsageError(f"{name} of the calibration is {value!r}; expected {expected}")

@@ -5,6 +5,9 @@
     upload.fields     {"corrections": "[…]"}               other parts of the form, as text
     upload.body       "body.json"                          a JSON document, if that was sent instead of a form
 
+A request without fields may also be one table by itself, such as text/csv (`TABLE_BODIES`). It is called body.csv, or as a header
+`Content-Disposition: attachment; filename=…` says.
+
 Promises
   - memory does not grow with the body; a body that is too large, too slow, cut off or no form is refused with one sentence,
     and so is the wrong content type;
@@ -13,25 +16,35 @@ Promises
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from aegir.service.limits import Refused, RequestLimits
+from aegir.service.limits import Refused, RequestLimits, out_of_resources
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 FORM, JSON = b"multipart/form-data", b"application/json"
 JSON_FILE = "body.json"
+TABLE_BODIES = {
+    b"text/csv": "body.csv",
+    b"text/tab-separated-values": "body.tsv",
+    b"application/x-ndjson": "body.jsonl",
+    b"application/jsonl": "body.jsonl",
+    b"application/vnd.apache.parquet": "body.parquet",
+}
+"""Content types of a body that is a table by itself, and what it is called."""
 FIELD_BYTES = 1 << 20
 LONGEST_NAME = 255
 """Bytes of a file name that common file systems take."""
+LEAST_RATE = 1 << 10
+"""Bytes per second that a body must keep up, beyond the time that the headers may take."""
 SECONDS_TO_DRAIN = 5.0
 """How long the rest of a refused body is read, so that its sender gets to read the refusal."""
 
@@ -50,44 +63,83 @@ async def receive(
     request: Request, folder: Path, limits: RequestLimits, *, fields: Sequence[str] = ()
 ) -> Upload:
     """Write the files or the JSON document of a request into the folder; raise `Refused` for what is not accepted."""
+    pace = _Pace(limits)
     try:
-        async with asyncio.timeout(limits.upload_seconds):
-            return await _receive(request, folder, limits, fields)
+        async with pace.timeout:
+            return await _receive(request, pace, folder, limits, fields)
     except TimeoutError:
         raise Refused(
-            408,
-            f"the request did not arrive within {limits.upload_seconds:g} seconds; send less, or over a faster line",
+            408, f"the request {pace.complaint()}; send less, or over a faster line"
         ) from None
     except ClientDisconnect:
         raise Refused(400, "the connection was cut before the request had arrived") from None
     except Refused:
         await _drain(request, limits)
         raise
+    except OSError as error:
+        refused = out_of_resources(error)
+        if refused is None:
+            raise
+        await _drain(request, limits)
+        raise refused from None
+
+
+class _Pace:
+    """The time that a body has to arrive: so much in all, and less for one that trickles in."""
+
+    def __init__(self, limits: RequestLimits) -> None:
+        self._limits = limits
+        self._started = asyncio.get_running_loop().time()
+        self._received = 0
+        self.timeout = asyncio.timeout_at(self._started + self._seconds())
+
+    async def pieces(self, request: Request) -> AsyncIterator[bytes]:
+        """Yield the body as it arrives."""
+        async for piece in request.stream():
+            self._received += len(piece)
+            self.timeout.reschedule(self._started + self._seconds())
+            yield piece
+
+    def complaint(self) -> str:
+        """What was wrong with a body that took too long."""
+        if self._seconds() < self._limits.upload_seconds:
+            return f"arrives at less than {LEAST_RATE:,} bytes a second"
+        return f"did not arrive within {self._limits.upload_seconds:g} seconds"
+
+    def _seconds(self) -> float:
+        by_rate = self._limits.header_seconds + self._received / LEAST_RATE
+        return min(by_rate, self._limits.upload_seconds)
 
 
 async def _receive(
-    request: Request, folder: Path, limits: RequestLimits, fields: Sequence[str]
+    request: Request, pace: _Pace, folder: Path, limits: RequestLimits, fields: Sequence[str]
 ) -> Upload:
     kind, options = parse_options_header(request.headers.get("content-type"))
     stated = request.headers.get("content-length", "")
     if stated.isascii() and stated.isdigit() and int(stated) > _most(limits):
         raise _too_large(limits)
     if kind == JSON:
-        return await _receive_json(request, folder, limits)
+        upload = Upload(body=JSON_FILE)
+        return await _receive_body(pace.pieces(request), folder / JSON_FILE, upload, limits)
+    if kind in TABLE_BODIES and not fields:
+        name = _stated_name(request) or TABLE_BODIES[kind]
+        return await _receive_body(
+            pace.pieces(request), folder / name, Upload(files=[name]), limits
+        )
     if kind != FORM or not options.get(b"boundary"):
         came = kind.decode("latin-1") or "nothing"
         raise Refused(
             415,
-            f"the content type is {came!r}; expected multipart/form-data with files, or application/json with rows or columns",
+            f"the content type is {came!r}; expected {_expected(fields)}",
         )
     form = _Form(folder, limits, fields)
     try:
         parser = MultipartParser(options[b"boundary"], form.callbacks())
-        async for piece in request.stream():
+        async for piece in pace.pieces(request):
             form.count(len(piece))
             parser.write(piece)
         parser.finalize()
-    except MultipartParseError as error:
+    except FormParserError as error:
         raise Refused(400, f"the form cannot be read ({str(error).rstrip('.')})") from None
     finally:
         form.close()
@@ -96,10 +148,28 @@ async def _receive(
     return form.upload
 
 
-async def _receive_json(request: Request, folder: Path, limits: RequestLimits) -> Upload:
-    upload = Upload(body=JSON_FILE)
-    with (folder / JSON_FILE).open("wb") as file:
-        async for piece in request.stream():
+def _expected(fields: Sequence[str]) -> str:
+    """The content types that are accepted, in words."""
+    if fields:
+        return "multipart/form-data with files, or application/json with rows or columns"
+    tables = ", ".join(kind.decode() for kind in TABLE_BODIES)
+    return (
+        "multipart/form-data with files, application/json with rows or columns, or a table as "
+        + tables
+    )
+
+
+def _stated_name(request: Request) -> str | None:
+    """The name of the file that a body is, if a header says so."""
+    _, options = parse_options_header(request.headers.get("content-disposition"))
+    return _file_name(options[b"filename"]) if b"filename" in options else None
+
+
+async def _receive_body(
+    pieces: AsyncIterator[bytes], path: Path, upload: Upload, limits: RequestLimits
+) -> Upload:
+    with path.open("wb") as file:
+        async for piece in pieces:
             upload.size += len(piece)
             if upload.size > limits.upload_bytes:
                 raise _too_large(limits)
@@ -185,6 +255,8 @@ class _Form:
             self._file = (self._folder / name).open("wb")
             return
         field_name = options.get(b"name", b"").decode("utf-8", "replace")
+        if field_name in self.upload.fields:
+            raise Refused(400, f"the form has two parts {field_name!r}; send one")
         if field_name not in self._fields:
             expected = ", ".join(["files", *self._fields])
             raise Refused(

@@ -26,6 +26,7 @@ from typing import Any
 
 from aegir.tables.assembling import Request
 from aegir.tables.byte_stream import ByteStream
+from aegir.tables.declared import parquet_comments
 from aegir.tables.formats import Format
 from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
@@ -48,7 +49,9 @@ def read_parquet(path: Path, request: Request) -> Table:
     relation = f"read_parquet({quote_path(path)}, hive_partitioning = false)"
     connection = connect()
     try:
-        total = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
+        total = None
+        if not request.names_only:
+            total = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
         return read_relation(
             connection,
             relation,
@@ -56,6 +59,7 @@ def read_parquet(path: Path, request: Request) -> Table:
             row_number="file_row_number",
             total_rows=total,
             seconds=NO_DEADLINE,
+            declared=parquet_comments(connection, path),
         )
     except duckdb_errors() as error:
         raise UnreadableTable(

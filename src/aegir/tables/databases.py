@@ -21,7 +21,6 @@ without a rowid that can be named, are scanned for at most `SCANNED_ROWS` rows.
 import codecs
 import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -30,7 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from aegir.tables.assembling import CELL_LIMIT, Request, assemble_table, choose_rows
+from aegir.tables.assembling import (
+    CELL_LIMIT,
+    Request,
+    assemble_table,
+    choose_rows,
+    table_of_names,
+)
 from aegir.tables.cell_text import column_text
 from aegir.tables.database_urls import (
     describe_selection,
@@ -38,6 +43,7 @@ from aegir.tables.database_urls import (
     show_relation,
     split_relation,
 )
+from aegir.tables.declared import duckdb_declared, sqlite_declared
 from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import (
@@ -49,6 +55,7 @@ from aegir_rl.base.duckdb_engine import (
     quote_name,
 )
 from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.temporary import private_folder
 from aegir_rl.base.text import amount
 
 TABLE_SECONDS = 2.0
@@ -79,14 +86,14 @@ def read_sqlite(path: Path, request: Request) -> Iterator[Table]:
     path = path.resolve()  # SQLite looks for the log beside the file that a link points to
     log = Path(f"{path}-wal")
     has_log = log.is_file() and log.stat().st_size > 0
-    with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
-        if has_log and path.stat().st_size + log.stat().st_size <= COPY_LIMIT:
-            copy = _copy_with_log(path, log, Path(folder), request.label)
+    if has_log and path.stat().st_size + log.stat().st_size <= COPY_LIMIT:
+        with private_folder() as folder:
+            copy = _copy_with_log(path, log, folder, request.label)
             yield from _read_sqlite_file(copy, log.name, "mode=ro", request)
-        else:
-            note = f"changes in {log.name} are not read because it is too large to copy"
-            warnings = (note,) if has_log else ()
-            yield from _read_sqlite_file(path, log.name, "mode=ro&immutable=1", request, warnings)
+    else:
+        note = f"changes in {log.name} are not read because it is too large to copy"
+        warnings = (note,) if has_log else ()
+        yield from _read_sqlite_file(path, log.name, "mode=ro&immutable=1", request, warnings)
 
 
 def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
@@ -116,8 +123,11 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
 
     def sample(name: str, part: Request, seconds: float) -> Table:
         relation, is_table = tables[name]
-        if not is_table:
-            return read_relation(connection, relation, part, seconds=seconds, clock=CLOCK)
+        declared = duckdb_declared(connection, *split_relation(name)) if is_table else {}
+        if not is_table or part.names_only:
+            return read_relation(
+                connection, relation, part, seconds=seconds, clock=CLOCK, declared=declared
+            )
         with deadline(connection, part.label, seconds, CLOCK):
             count = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
         return read_relation(
@@ -128,6 +138,7 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
             total_rows=count,
             seconds=seconds,
             clock=CLOCK,
+            declared=declared,
         )
 
     with closing(connection):
@@ -241,6 +252,9 @@ def _sample_sqlite(
     table = quote_name(name)
     described = connection.execute(f"SELECT * FROM {table} LIMIT 0").description  # noqa: S608
     names = [column[0] for column in described]
+    declared = sqlite_declared(connection, name, names)
+    if request.names_only:
+        return table_of_names(request, names, declared, warnings)
     rowid = None if kind == "view" else _rowid_name(connection, table, names)
     if rowid is None:
         rows = _scan_rows(connection, table, len(names), request)
@@ -251,7 +265,7 @@ def _sample_sqlite(
     columns = [
         column_text([_decode_cut(row[index]) for row in rows]) for index in range(len(names))
     ]
-    return assemble_table(request, names, columns, warnings=warnings)
+    return assemble_table(request, names, columns, warnings=warnings, declared=declared)
 
 
 def _rowid_name(connection: sqlite3.Connection, table: str, names: list[str]) -> str | None:

@@ -89,6 +89,8 @@ def find_notation(values: Sequence[str], datatype: str, *, typed_source: bool = 
     for value, count in counts.items():
         if (text := value.strip()).lower() not in MISSING:
             present[text] += count
+    if not present:
+        return Notation("empty", missing=missing)
     agreed = _find(present, datatype)
     if agreed is None:
         return Notation(plain_text=not typed_source)

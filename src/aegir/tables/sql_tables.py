@@ -10,8 +10,8 @@ DuckDB's own `USING SAMPLE reservoir` is not used: for a few rows it favours the
 
 import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aegir.tables.assembling import (
@@ -21,9 +21,10 @@ from aegir.tables.assembling import (
     assemble_table,
     choose_rows,
     choose_runs,
+    table_of_names,
 )
 from aegir.tables.cell_text import tidy_column
-from aegir.tables.table import Table
+from aegir.tables.table import Declared, Table
 from aegir_rl.base.duckdb_engine import QUERY_SECONDS, Clock, deadline, quote_name
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.text import amount
@@ -35,6 +36,8 @@ COLUMNS_AT_ONCE = 250
 """Columns per query: whatever it holds, each takes up to 600 KB of DuckDB's memory."""
 LIST_DEPTH = 16
 """Lists in lists are read this deep: with every level DuckDB takes twice as long to read Parquet."""
+TYPE_LENGTH = 200
+"""Characters of a declared type that are kept: that of a nested column may be as long as a schema."""
 EMPTY_CELL = "''"
 CUT = CELL_LIMIT + 1
 _TYPE_MARK = re.compile(r'"(?:[^"]|"")*"|MAP\(|[(),\[]')
@@ -85,14 +88,17 @@ def read_relation(
     reopen: Callable[[], None] = lambda: None,
     seconds: float = QUERY_SECONDS,
     clock: Clock = time.monotonic,
+    declared: Mapping[str, Declared] | None = None,
 ) -> Table:
     """Sample a relation (SQL text after FROM); `row_number` is its virtual column of row numbers.
 
-    Tables of many columns are read in several queries; `reopen` is called before each but the first.
+    `declared` has what is known of columns by name beside their types; None if its source declares nothing. Tables of many columns are read in several queries; `reopen` is called before each but the first.
     `TooSlow` is raised if this takes longer than `seconds` of the clock.
     """
     with deadline(connection, request.label, seconds, clock):
-        return _read_relation(connection, relation, request, row_number, total_rows, reopen)
+        return _read_relation(
+            connection, relation, request, row_number, total_rows, reopen, declared
+        )
 
 
 def _read_relation(
@@ -102,11 +108,20 @@ def _read_relation(
     row_number: str | None,
     total_rows: int | None,
     reopen: Callable[[], None],
+    declared: Mapping[str, Declared] | None,
 ) -> Table:
     described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()  # noqa: S608
     if not described:
         raise UnreadableTable(f"{request.label} has no columns")
     names = [row[0] for row in described]
+    said: list[Declared] = []
+    if declared is not None:
+        said = [
+            replace(declared.get(row[0], Declared()), type=row[1][:TYPE_LENGTH])
+            for row in described
+        ]
+    if request.names_only:
+        return table_of_names(request, names, said)
     # A column of the same name would hide the row number.
     addressed = total_rows is not None and row_number not in {name.lower() for name in names}
 
@@ -120,7 +135,12 @@ def _read_relation(
     deep = sum(cell.is_deep for cell in cells)
     warnings = [f"left empty: {amount(deep, 'column')} of lists more than {LIST_DEPTH} deep"]
     return assemble_table(
-        request, names, columns, total_rows=total_rows, warnings=warnings if deep else ()
+        request,
+        names,
+        columns,
+        total_rows=total_rows,
+        warnings=warnings if deep else (),
+        declared=said,
     )
 
 

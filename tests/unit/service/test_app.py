@@ -1,7 +1,9 @@
 """The routes, with jobs done in this process: what is received, refused, counted and said."""
 
 import asyncio
+import errno
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,17 +12,19 @@ from typing import Any
 import httpx
 import pytest
 
-from aegir.pipeline.settings import AnnotationSettings
+from aegir.answers.writers import FORMATS
+from aegir.pipeline.settings import QUERY, AnnotationSettings
 from aegir.service.annotations import RequestAnnotator, Stores
 from aegir.service.app import Service, is_heavy
 from aegir.service.job_queue import QueueMetrics
 from aegir.service.jobs import Job
 from aegir.service.limits import Refused, RequestLimits
 from aegir.service.responses import Reply
-from aegir.service.security import Access
+from aegir.service.security import HEADERS, Access
 from aegir.service.status import Status
 from aegir.service.uploads import Upload
 from aegir.service.worker import JobWorker
+from aegir.vocabulary.terms import KINDS
 from aegir_rl.processes.plain import to_json
 
 CSV = b"id,mail\n1,ann@example.org\n2,bob@example.org\n"
@@ -59,7 +63,8 @@ class Client:
 
     def __init__(self, folder: Path, stores: Stores, token: str | None = None) -> None:
         self.queue, self.folder = Inline(stores), folder
-        self.status = Status(self.queue.metrics, LIMITS, {"version": "7", "formats": ["json"]})
+        about = {"version": "7", "formats": ["text", *FORMATS], "kinds": list(KINDS)}
+        self.status = Status(self.queue.metrics, LIMITS, about)
         service = Service(self.queue, self.status, LIMITS, folder)
         transport = httpx.ASGITransport(
             service.app(Access(token=token)), raise_app_exceptions=False
@@ -108,12 +113,38 @@ def test_wrong_options_are_refused_before_the_body_is_received(client: Client):
     assert client.queue.submitted == []
 
 
+@pytest.mark.parametrize("name", ["format", "tables", *QUERY])
+def test_what_is_wrong_with_an_option_is_said_in_the_names_of_requests(client: Client, name: str):
+    for text in ("no such thing", "0", "-1", "0.5", "5", "high", "all", "1s"):
+        response = client("POST", "/annotate", params={name: text}, files=files("a.csv"))
+        if response.status_code != 200:
+            sentence = error(response, 400)
+            assert "--" not in sentence.replace("start the service with --annotator", "")
+
+
+def test_the_bounds_of_a_document_and_of_a_format_are_those_of_the_description(client: Client):
+    paths = client("GET", "/openapi.json").json()["paths"]
+    options = {each["name"]: each["schema"] for each in paths["/annotate"]["post"]["parameters"]}
+    for name in options["format"]["enum"]:
+        sent = files("a.csv")
+        assert client("POST", f"/annotate?format={name}", files=sent).status_code == 200
+    rows = {"rows": [{"a": "x"}]}
+    for name, status in (("n" * 255, 200), ("n" * 256, 400), ("n", 200), ("", 400)):
+        assert client("POST", "/annotate", json={**rows, "name": name}).status_code == status
+    for document in ({"rows": []}, {"columns": {}}):
+        assert client("POST", "/annotate", json=document).status_code == 422
+    assert client("POST", "/annotate", files=files("a", "b", "c")).status_code == 200
+
+
 def test_what_is_too_large_or_of_another_type_is_refused(client: Client):
     large = client("POST", "/annotate", files=files("a.csv", content=b"x" * 20_000))
     assert "larger than 10,000 bytes" in error(large, 413)
     assert "more than 3 files" in error(client("POST", "/annotate", files=files(*"abcd")), 413)
+    assert "the content type is 'text/html'" in error(
+        client("POST", "/annotate", content=CSV, headers={"content-type": "text/html"}), 415
+    )
     assert "the content type is 'text/csv'" in error(
-        client("POST", "/annotate", content=CSV, headers={"content-type": "text/csv"}), 415
+        client("POST", "/feedback", content=CSV, headers={"content-type": "text/csv"}), 415
     )
 
 
@@ -175,6 +206,69 @@ def test_what_there_is_not_is_said_in_the_form_of_all_errors(client: Client):
     assert "start with --runs" in error(client("GET", "/runs/x"), 404)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/annotate", "POST"),
+        ("PUT", "/types", "GET, HEAD, POST"),
+        ("POST", "/types/telephone", "DELETE, GET, HEAD"),
+        ("OPTIONS", "/health", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_is_not_taken_is_told_which_are(
+    client: Client, method: str, path: str, allowed: str
+):
+    response = client(method, path)
+    assert error(response, 405) == f"{path} does not take {method}; it takes {allowed}"
+    assert response.headers["allow"] == allowed
+
+
+def test_an_error_that_nobody_expected_has_the_headers_of_every_response(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    def fail() -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(client.status, "as_dict", fail)
+    response = client("GET", "/status")
+    assert error(response, 500) == "something went wrong inside the service; its log says what"
+    assert response.headers["content-security-policy"].startswith("default-src 'none'")
+    for name in HEADERS:
+        assert name in response.headers
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "sentence"),
+    [
+        (errno.ENOSPC, 507, "the disk of the service is full; try again when it has room"),
+        (errno.EDQUOT, 507, "the disk of the service is full; try again when it has room"),
+        (errno.EMFILE, 503, "the service has too many files open; try again in a moment"),
+        (errno.EACCES, 500, "something went wrong inside the service; its log says what"),
+    ],
+)
+def test_what_is_used_up_is_told_apart_from_what_is_broken(
+    client: Client, monkeypatch: pytest.MonkeyPatch, number: int, status: int, sentence: str
+):
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "open", fail)
+    assert error(client("POST", "/annotate", files=files("a.csv")), status) == sentence
+
+
+def test_the_boundary_of_a_form_has_a_bound(client: Client):
+    kind = {"content-type": f"multipart/form-data; boundary={'b' * 257}"}
+    sentence = error(client("POST", "/annotate", content=b"x", headers=kind), 400)
+    assert sentence.startswith("the form cannot be read (")
+
+
+def test_what_is_given_twice_is_refused(client: Client):
+    twice = client("POST", "/annotate?effort=low&effort=high", files=files("a.csv"))
+    assert error(twice, 400) == "the option effort is given twice; send one value for it"
+    parts = [*files("a.csv"), ("by", (None, b"ada")), ("by", (None, b"bob"))]
+    assert "the form has two parts 'by'" in error(client("POST", "/feedback", files=parts), 400)
+
+
 def test_the_page_and_its_files_are_served_with_their_types(client: Client):
     page = client("GET", "/")
     assert page.headers["content-type"].startswith("text/html")
@@ -219,3 +313,117 @@ def test_large_files_and_all_but_text_are_heavy(
 ):
     (tmp_path / name).write_bytes(content)
     assert is_heavy(tmp_path, Upload(files=[name], size=len(content))) == heavy
+
+
+LINES = b'{"id": 1, "mail": "ann@example.org"}\n{"id": 2, "mail": "bob@example.org"}\n'
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "name"),
+    [
+        ("text/csv", CSV, "body.csv"),
+        ("text/csv; charset=utf-8", CSV, "body.csv"),
+        ("TEXT/CSV", CSV, "body.csv"),
+        ("text/tab-separated-values", CSV.replace(b",", b"\t"), "body.tsv"),
+        ("application/x-ndjson", LINES, "body.jsonl"),
+        ("application/jsonl", LINES, "body.jsonl"),
+    ],
+)
+def test_a_body_that_is_a_table_gets_the_answer_of_its_file(
+    client: Client, kind: str, content: bytes, name: str
+):
+    answer = client("POST", "/annotate", content=content, headers={"content-type": kind})
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == client("POST", "/annotate", files=files(name, content=content)).json()
+    assert not list(client.folder.rglob("body*"))
+
+
+def test_a_parquet_body_is_read(client: Client, tmp_path: Path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"mail": ["ann@example.org", "bob@example.org"]}), tmp_path / "t")
+    kind = {"content-type": "application/vnd.apache.parquet"}
+    answer = client("POST", "/annotate", content=(tmp_path / "t").read_bytes(), headers=kind)
+    assert answer.json()[0]["table"] == "body.parquet"
+    assert client.queue.submitted[0][1]["heavy"]
+
+
+def test_a_body_may_say_the_name_of_its_file(client: Client):
+    headers = {
+        "content-type": "text/csv",
+        "content-disposition": 'attachment; filename="/etc/people.csv"',
+    }
+    answer = client("POST", "/annotate", content=CSV, headers=headers)
+    assert answer.json()[0]["table"] == "people.csv"
+    headers["content-disposition"] = 'attachment; filename=".."'
+    assert "cannot be called" in error(
+        client("POST", "/annotate", content=CSV, headers=headers), 400
+    )
+
+
+def test_a_body_that_is_a_table_is_held_to_the_limit_of_bytes(client: Client):
+    big = CSV + b"3,x\n" * 5000
+    sent = client("POST", "/annotate", content=big, headers={"content-type": "text/csv"})
+    assert "larger than 10,000 bytes" in error(sent, 413)
+
+
+def test_a_bare_list_is_accepted_and_an_empty_one_refused(client: Client):
+    rows = [{"id": 1, "mail": "ann@example.org"}, {"id": 2, "mail": "bob@example.org"}]
+    answer = client("POST", "/annotate", json=rows)
+    assert answer.json() == client("POST", "/annotate", json={"rows": rows}).json()
+    grid = client("POST", "/annotate", json=[["id", "mail"], [1, "ann@example.org"]])
+    assert [column["name"] for column in grid.json()[0]["columns"]] == ["id", "mail"]
+    assert "is an empty list" in error(client("POST", "/annotate", json=[]), 422)
+
+
+def test_the_answers_of_a_finished_run_can_be_asked_for_again(client: Client):
+    answer = client("POST", "/annotate", files=files("a.csv", "b.csv", "c.csv"))
+    run = answer.headers["aegir-run"]
+    again = client("GET", f"/tables/{run}").json()
+    assert (again["run"], again["total"], again["next"]) == (run, 3, None)
+    without = [
+        {**table, "columns": [column | {"reasons": []} for column in table["columns"]]}
+        for table in answer.json()
+    ]
+    assert again["tables"] == without
+    first = client("GET", f"/tables/{run}?limit=2").json()
+    assert [table["table"] for table in first["tables"]] == ["a.csv", "b.csv"]
+    rest = client("GET", f"/tables/{run}?limit=2&offset={first['next']}").json()
+    assert ([table["table"] for table in rest["tables"]], rest["next"]) == (["c.csv"], None)
+
+
+def test_kept_answers_hold_no_values(client: Client):
+    answer = client("POST", "/annotate", files=files("a.csv"))
+    assert "ann@example.org" in answer.text  # a reason quotes it
+    kept = client("GET", f"/tables/{answer.headers['aegir-run']}").text
+    assert "example.org" not in kept
+    assert "example.org" not in client("GET", "/runs").text
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "sentence"),
+    [
+        ("/tables/nope", 404, "there is no run 'nope'"),
+        ("/tables/nope?limit=0", 400, "limit is '0'; expected a whole number from 1 to 100"),
+        ("/tables/nope?limit=101", 400, "from 1 to 100"),
+        (
+            "/tables/nope?offset=-1",
+            400,
+            "offset is '-1'; expected a whole number from 0 to 1,000,000",
+        ),
+        ("/tables/nope?page=2", 400, "unknown option 'page'"),
+        ("/tables/nope?limit=2&limit=3", 400, "the option limit is given twice"),
+    ],
+)
+def test_a_wrong_question_about_a_run_gets_one_sentence(
+    client: Client, path: str, status: int, sentence: str
+):
+    assert sentence in error(client("GET", path), status)
+
+
+def test_answers_of_runs_need_the_token(tmp_path: Path):
+    guarded = Client(tmp_path, Stores(), token="a-token-of-some-length")
+    assert guarded("GET", "/tables/any").status_code == 401
+    asked = guarded(
+        "GET", "/tables/any", headers={"authorization": "Bearer a-token-of-some-length"}
+    )
+    assert asked.status_code == 404
