@@ -16,10 +16,11 @@ from aegir.answers.load_script import (
     plain_number,
     with_scale,
 )
-from aegir.answers.split_lines import records_query
+from aegir.answers.split_lines import records_query, sign_literal
 from aegir.tables.notation import BIGINT_DIGITS, ISO_SHAPES, shape_of
 from aegir.tables.table import Notation, TextFormat
 from aegir_rl.base.duckdb_engine import quote_name, quote_path, quote_text
+from aegir_rl.base.text import escape_controls
 
 ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16"}
 JSON_LINES = (".jsonl", ".ndjson")
@@ -39,6 +40,7 @@ class DuckDb:
             return
         if text.path is None:
             raise UnloadableError("it was not read from a file; write it to one and annotate that")
+        _check_path(text.path)
         encoding = _encoding(text)
         whole_lines = text.lines_above == text.rows_above + text.header_rows
         if text.regular and whole_lines and encoding is not None:
@@ -46,7 +48,7 @@ class DuckDb:
             quote = quote_text(text.quote or "")
             escape = quote_text(text.escape or text.quote or "")
             rows = (
-                f"read_csv({quote_path(Path(text.path))}, delim = {quote_text(text.delimiter)}, quote = {quote}, "
+                f"read_csv({quote_path(Path(text.path))}, delim = {sign_literal(text.delimiter)}, quote = {quote}, "
                 f"escape = {escape}, header = false, skip = {text.lines_above}, auto_detect = false, "
                 f"encoding = '{encoding}', columns = {{{columns}}})"
             )
@@ -77,6 +79,14 @@ class DuckDb:
         else:
             value = _date(cell, notation)
         return f"CASE WHEN regexp_full_match({cell}, {quote_text(shape)}) THEN {value} END"
+
+
+def _check_path(path: str) -> None:
+    """Raise for a name that cannot be written into a script."""
+    if escape_controls(path) != path:
+        raise UnloadableError(
+            "its name has control characters or bytes that are no text; rename the file"
+        )
 
 
 def _date(cell: str, notation: Notation) -> str:
@@ -123,12 +133,16 @@ def _line_query(text: TextFormat, encoding: str | None) -> Iterator[str]:
         return
     decoded = "line"
     for code, char in _characters(text.encoding or "latin-1"):
-        decoded = f"replace({decoded}, '\\x{code:02X}', {quote_text(char)})"
+        decoded = f"replace({decoded}, '\\x{code:02X}', {_text_literal(char)})"
     yield f"SELECT n, {decoded} AS line FROM ("
     yield "  SELECT generate_subscripts(lines, 1) AS n, rtrim(unnest(lines), '') AS line FROM ("
     yield "    SELECT string_split(regexp_replace(content::VARCHAR, '(\\\\x0D)?\\\\x0A$', ''), '\\x0A') AS lines"
     yield f"    FROM read_blob({path})))"
     yield f"WHERE n > {text.lines_above};"
+
+
+def _text_literal(text: str) -> str:
+    return sign_literal(text) if text else quote_text(text)
 
 
 def _characters(codec: str) -> Iterator[tuple[int, str]]:
@@ -150,6 +164,7 @@ def _typed_reading(annotation: TableAnnotation) -> Iterator[str]:
     source = annotation.source or ""
     suffix = PureWindowsPath(source).suffix.lower()
     names = [column.name for column in annotation.columns]
+    _check_path("".join([source, *(name or "" for name in names)]))
     if "#" in annotation.table or None in names or len(set(names)) < len(names):
         raise UnloadableError(
             "DuckDB does not read it as a table; save it as CSV and annotate that"

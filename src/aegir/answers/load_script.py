@@ -10,7 +10,7 @@
 Promises
   - every row of the file is a row of the table; every value is in the table, in the other one, or stands for no value;
   - a column has a type only if at most `MOST_UNPARSED` of its sampled values do not parse in it, else it is text;
-  - names and texts are quoted, whatever they hold; no table is replaced; a table is loaded in one transaction, all or nothing;
+  - names and texts are quoted, whatever they hold, and control characters in names are written as escapes; no table is replaced; a table is loaded in one transaction, all or nothing;
   - what a database cannot read is left out with a comment that says what to do.
 
 Rows whose cells differ in number and files with lines above the header are split by expressions in SQL, the others by the reader
@@ -24,7 +24,7 @@ from typing import Protocol
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.metadata_formats import unique_names
-from aegir.tables.notation import ISO_ZONE
+from aegir.tables.notation import EXPONENT, ISO_ZONE
 from aegir.tables.table import Notation
 from aegir_rl.base.duckdb_engine import quote_name, quote_text
 from aegir_rl.base.text import escape_controls
@@ -125,7 +125,7 @@ def _sql_names(names: Sequence[str | None], room: int = 0) -> list[str]:
     """The names, none of them longer than a database keeps, and none equal to another but for capitals."""
     used = {ROW}
     result = []
-    for name in unique_names([_short((each or "").replace("\0", ""), room) for each in names]):
+    for name in unique_names([_short(escape_controls(each or ""), room) for each in names]):
         candidate, number = name, 1
         while candidate.casefold() in used:
             number += 1
@@ -157,5 +157,8 @@ def plain_number(cell: str, notation: Notation) -> str:
 
 
 def with_scale(shape: str, notation: Notation) -> str:
-    """The shape of a number, with no more decimals than its type keeps."""
-    return shape.replace("[0-9]*)?|", f"[0-9]{{0,{notation.scale}}})?|")
+    """The shape of a number with no more decimals than its type keeps, and no exponent: a cast would round the rest away."""
+    few = f"[0-9]{{0,{notation.scale}}})?|"
+    bare = f"[0-9]{{1,{notation.scale}}})"
+    decimals = shape.removesuffix(EXPONENT).replace("[0-9]*)?|", few)
+    return decimals.removesuffix("[0-9]+)") + bare

@@ -20,6 +20,12 @@ from aegir.tables.database_urls import is_database_url
 CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
 EXAMPLE = ", such as "
 """What stands before the example in a reason; a test holds the rules to it."""
+PERSONAL_TAGS = {
+    "personal": "Holds personal data.",
+    "personal_direct": "Identifies a person.",
+    "personal_indirect": "Identifies a person together with other columns.",
+    "personal_about": "Describes a person.",
+}
 
 
 def describe(column: ColumnAnnotation) -> str:
@@ -39,6 +45,14 @@ def without_examples(sentence: str) -> str:
     """
     said, such_as, example = sentence.partition(EXAMPLE)
     return said + such_as + f"'{shape_of(example[1:-1])}'" if such_as else sentence
+
+
+def personal_tags(column: ColumnAnnotation) -> list[str]:
+    """The tags of a column that holds personal data; none of another."""
+    if not column.personal:
+        return []
+    level = f"personal_{column.personal_level}"
+    return ["personal", *([level] if level in PERSONAL_TAGS else [])]
 
 
 def unique_names(names: Sequence[str | None]) -> list[str]:

@@ -6,7 +6,6 @@ A quote opens a cell at its beginning and closes it at its end; elsewhere it is 
 between rows are left out.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -59,7 +58,7 @@ def records_query(text: TextFormat, width: int, functions: TextFunctions) -> Ite
     yield "), records AS ("
     yield f"  SELECT record, {functions.join} AS line FROM numbered GROUP BY record"
     yield "), split AS ("
-    whole = f"{quote_text(text.delimiter)} || line"
+    whole = f"{sign_literal(text.delimiter)} || line"
     yield f"  SELECT record, {functions.matches(whole, cell)} AS cells FROM records WHERE line <> ''"
     yield ")"
     yield "SELECT row_number() OVER (ORDER BY record) AS row,"
@@ -89,4 +88,11 @@ def _sign(char: str) -> str:
 
 def _inside(char: str) -> str:
     """A character inside brackets."""
-    return f"\\{char}" if char in "^]\\-" else re.sub("\t", "\\\\t", char)
+    if not char.isprintable():
+        return f"\\x{ord(char):02x}"
+    return f"\\{char}" if char in "^]\\-" else char
+
+
+def sign_literal(char: str) -> str:
+    """An expression for one character; the script holds no control characters."""
+    return quote_text(char) if char.isprintable() else f"chr({ord(char)})"

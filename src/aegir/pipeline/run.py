@@ -320,11 +320,15 @@ def read_source(
 def _with_notations(table: Table, answer: TableAnnotation) -> TableAnnotation:
     """The answer with how the values of each column are written."""
     from aegir.tables.notation import find_notation
+    from aegir.vocabulary.value_patterns import value_patterns
 
-    notations = (
-        find_notation(column.values, each.datatype, typed_source=table.text is None)
-        for column, each in zip(table.columns, answer.columns, strict=True)
-    )
+    notations = []
+    for column, each in zip(table.columns, answer.columns, strict=True):
+        notation = find_notation(column.values, each.datatype, typed_source=table.text is None)
+        pattern = value_patterns().get(each.fine_type or "")
+        if pattern and column.present and all(map(pattern.fullmatch, column.present)):
+            notation = notation._replace(pattern=pattern.pattern)
+        notations.append(notation)
     return replace(answer, notations=tuple(notations))
 
 

@@ -64,6 +64,7 @@ ISO_SHAPES = {
     ISO: f"{_ISO_MINUTE}(:[0-9]{{2}}([.][0-9]{{1,6}})?)?",
     ISO_ZONE: f"{_ISO_MINUTE}:[0-9]{{2}}([.][0-9]{{1,6}})?(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)",
 }
+EXPONENT = "([eE][+-]?[0-9]{1,2})?"
 _SEPARATORS = ((".", ""), (".", ","), (",", ""), (",", "."))
 """Decimal and group characters, the commonest first."""
 BOOLEAN_WORDS = (
@@ -88,6 +89,8 @@ def find_notation(values: Sequence[str], datatype: str, *, typed_source: bool = 
     for value, count in counts.items():
         if (text := value.strip()).lower() not in MISSING:
             present[text] += count
+    if not present:
+        return Notation("empty", missing=missing)
     agreed = _find(present, datatype)
     if agreed is None:
         return Notation(plain_text=not typed_source)
@@ -236,7 +239,7 @@ def _number_shape(decimal: str, group: str) -> str:
     if group:
         whole += f"|[1-9][0-9]{{0,2}}({_literal(group)}[0-9]{{3}})+"
     point = _literal(decimal)
-    return f"[+-]?(({whole})({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]{{1,2}})?"
+    return f"[+-]?(({whole})({point}[0-9]*)?|{point}[0-9]+){EXPONENT}"
 
 
 def _literal(char: str) -> str:

@@ -92,6 +92,8 @@ class Notation(NamedTuple):
     """Whether blanks surround some values."""
     two_digits: bool = True
     """Whether days, months and hours have two digits throughout."""
+    pattern: str | None = None
+    """A regular expression that the meaning of the column implies, and that every sampled value matches."""
     plain_text: bool = True
     """Whether no value can be anything but text, as in delimited text; in JSON or Parquet a number is none."""
 

@@ -143,6 +143,17 @@ def test_a_date_whose_day_and_month_may_be_exchanged_stays_text(
     assert fields_of(folder, "no_such_day.csv", monkeypatch)["on"] == {"type": "string"}
 
 
+def test_no_cell_is_read_and_no_type_promised_from_names_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    answers = aegir.annotate("german.csv", names_only=True)
+    assert answers[0].text is None  # so that no format reads the file
+    (resource,) = json.loads(answers.to("frictionless"))["resources"]
+    assert {field["type"] for field in resource["schema"]["fields"]} == {"any"}
+    assert "-- not loaded: " in answers.to("load")
+
+
 def test_a_gzipped_file_is_checked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 

@@ -194,6 +194,23 @@ def test_what_the_sample_missed_is_in_the_other_table(
         assert query(f"SELECT value FROM {name} WHERE aegir_row = 1504") == [(None,)]
 
 
+@pytest.mark.parametrize("odd", ["1.239", "5e-9", ".125", "1.5E+1"])
+def test_a_decimal_is_never_rounded_silently(
+    odd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_server: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{n},{n}.25" for n in range(3000)]
+    rows[1503] = f"1503,{odd}"
+    (tmp_path / "prices.csv").write_text("\n".join(["id,price", *rows]) + "\n")
+    answers = aegir.annotate("prices.csv")
+    for query in (
+        run_in_duckdb(answers.to("load")),
+        run_in_postgres(answers.to("load_postgres"), tmp_path, postgres_server),
+    ):
+        assert query("SELECT * FROM prices_unparsed") == [(1504, "price", odd)]
+        assert query("SELECT price FROM prices WHERE aegir_row = 1504") == [(None,)]
+
+
 def test_cells_beyond_the_last_column_are_in_the_other_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_server: str
 ) -> None:

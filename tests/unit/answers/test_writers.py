@@ -298,6 +298,7 @@ def test_dbt_writes_a_schema_file_of_version_2():
         '      - name: "title"\n'
         '        description: "Person/name (0.75): they said \\"by\\""\n'
         "        config:\n"
+        '          tags: ["personal", "personal_direct"]\n'
         "          meta:\n"
         '            aegir_label: "Person/name"\n'
         "            aegir_confidence: 0.75\n"
