@@ -22,7 +22,12 @@ from collections.abc import Sequence
 
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import CatalogueTable, catalogue_table
-from aegir.answers.metadata_formats import describe, unique_names
+from aegir.answers.metadata_formats import (
+    PERSONAL_TAGS,
+    describe,
+    personal_tags,
+    unique_names,
+)
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, plain_name
 from aegir_rl.base.text import escape_controls
 
@@ -40,13 +45,6 @@ OPEN_METADATA_TYPES = {
     "time": "TIME",
 }
 DATAHUB_ACTOR = "urn:li:corpuser:aegir"
-PERSONAL_TAG = "personal"
-PERSONAL_TAGS = {
-    PERSONAL_TAG: "Holds personal data.",
-    "personal_direct": "Identifies a person.",
-    "personal_indirect": "Identifies a person together with other columns.",
-    "personal_about": "Describes a person.",
-}
 
 Document = dict[str, object]
 
@@ -73,7 +71,7 @@ def open_metadata_document(annotations: Sequence[TableAnnotation]) -> Document:
 def datahub_proposals(annotations: Sequence[TableAnnotation]) -> list[Document]:
     """The metadata change proposals that describe these tables to DataHub."""
     columns = [column for annotation in annotations for column in annotation.columns]
-    used = {tag for column in columns for tag in _personal_tags(column)}
+    used = {tag for column in columns for tag in personal_tags(column)}
     proposals = [
         _proposal("tag", f"urn:li:tag:{tag}", "tagProperties", {"name": tag, "description": text})
         for tag, text in PERSONAL_TAGS.items()
@@ -205,7 +203,7 @@ def _datahub_field(name: str, column: ColumnAnnotation, annotator: str) -> Docum
         "fieldPath": _shown(name),
         "description": _description(column, annotator),
     }
-    if tags := _personal_tags(column):
+    if tags := personal_tags(column):
         why = _attribution(annotator, "reason", _shown(column.personal_reason or ""))
         described["globalTags"] = {
             "tags": [{"tag": f"urn:li:tag:{tag}", "attribution": why} for tag in tags]
@@ -222,13 +220,6 @@ def _datahub_field(name: str, column: ColumnAnnotation, annotator: str) -> Docum
 def _attribution(annotator: str, key: str, value: str) -> Document:
     detail = {"annotator": annotator, key: value}
     return {"time": 0, "actor": DATAHUB_ACTOR, "sourceDetail": detail}
-
-
-def _personal_tags(column: ColumnAnnotation) -> list[str]:
-    if not column.personal:
-        return []
-    level = f"personal_{column.personal_level}"
-    return [PERSONAL_TAG, *([level] if level in PERSONAL_TAGS else [])]
 
 
 def _term_urn(label: str) -> str:

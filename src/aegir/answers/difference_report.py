@@ -1,4 +1,4 @@
-"""Differences between answers, written: for people, for pull requests (Markdown) and for programs (JSON).
+"""Differences between answers, written: for people, for pull requests (Markdown, SARIF) and for programs (JSON).
 
     render_differences(differences, "markdown")
 
@@ -28,7 +28,7 @@ WORDS = {
 
 
 def render_differences(differences: Sequence[TableDifference], format_name: str) -> str:
-    """Return the differences in a format: text, markdown, json or jsonl."""
+    """Return the differences in a format: text, markdown, json, jsonl or sarif."""
     if format_name not in DIFFERENCE_FORMATS:
         raise UsageError(
             f"unknown format {format_name!r}; there are {', '.join(DIFFERENCE_FORMATS)}"
@@ -80,14 +80,14 @@ def _markdown(differences: Sequence[TableDifference]) -> str:
     lines = [f"**{total}**: {describe_counts(counts) or 'tables only'}", ""]
     lines += ["| table | column | change | before | after |", "|---|---|---|---|---|"]
     for difference in differences:
-        table = _cell(difference.table) + _status(difference).replace(":", ",")
+        table = markdown_cell(difference.table) + _status(difference).replace(":", ",")
         for each in difference.changes:
             cells = [
                 table,
-                _cell(each.column),
+                markdown_cell(each.column),
                 WORDS[each.change],
-                _cell(each.before),
-                _cell(each.after),
+                markdown_cell(each.before),
+                markdown_cell(each.after),
             ]
             lines.append(f"| {' | '.join(cells)} |")
         if not difference.changes:
@@ -95,7 +95,7 @@ def _markdown(differences: Sequence[TableDifference]) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def _cell(text: str) -> str:
+def markdown_cell(text: str) -> str:
     """Return text for a cell of a Markdown table: on one line, and nothing in it is markup."""
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~&@])", r"\\\1", _plain(text))
 
@@ -122,6 +122,12 @@ def _json_lines(differences: Sequence[TableDifference]) -> str:
         for difference in differences
         for change in difference.changes
     )
+
+
+def _sarif(differences: Sequence[TableDifference]) -> str:
+    from aegir.answers.sarif import differences_as_sarif
+
+    return quoted_json(differences_as_sarif(differences), indent=2) + "\n"
 
 
 def _table(difference: TableDifference) -> dict[str, object]:
@@ -166,4 +172,5 @@ DIFFERENCE_FORMATS: dict[str, Callable[[Sequence[TableDifference]], str]] = {
     "markdown": _markdown,
     "json": _json,
     "jsonl": _json_lines,
+    "sarif": _sarif,
 }

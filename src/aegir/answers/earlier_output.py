@@ -10,7 +10,11 @@ from pathlib import Path
 
 from aegir.answers.catalogues import GLOSSARY, GLOSSARY_MEANING
 from aegir.answers.html_page import BEGINNING
+from aegir.answers.load_duckdb import DuckDb
+from aegir.answers.load_postgres import Postgres
+from aegir.answers.markdown_summary import HEADING
 from aegir.answers.metadata_formats import CSVW_CONTEXT
+from aegir.answers.sarif import SCHEMA
 from aegir.answers.sql_comments import FIRST_LINE
 
 LONGEST_BEGINNING = 64 << 10
@@ -39,6 +43,10 @@ BEGINNINGS = {  # of this form and of form 1, so that nobody has to remove old a
         rf"(?:tag:personal|glossaryTerm:{GLOSSARY}\.|dataset:\())"
     ),
     "sql": re.escape(FIRST_LINE),
+    "load": re.escape(DuckDb.first_line),
+    "load_postgres": re.escape(Postgres.first_line.partition("\n")[0]),
+    "sarif": rf'\{{\s*"\$schema": "{re.escape(SCHEMA)}",\s*"version": "2.1.0",\s*"runs": \[\s*\{{\s*"tool": \{{\s*"driver": \{{\s*"name": "aegir"',
+    "markdown": re.escape(HEADING),
     "great_expectations": (rf'\[(?:\]\n|\s*\{{\s*"name": {_TEXT},\s*"expectations": \[)'),
     "dbt": rf'version: 2\nmodels:(?: \[\]\n|\n  - name: {_TEXT}\n    description: "Read from )',
 }

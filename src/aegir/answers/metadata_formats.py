@@ -1,57 +1,31 @@
-"""Annotations as metadata documents other tools read: Frictionless, CSV on the Web; what they share with dbt.
-
-These functions build documents; `writers.py` turns them into text.
+"""What the formats that other tools read share: names, paths, descriptions and the facts of a column.
 
 Promises
   - names are unique where a format demands it: a second `id` becomes `id_2`, a missing header `column_3`;
   - paths in a Data Package are relative, as its specification asks; absolute ones keep their file name;
-  - only what is known is stated: no constraints, no keys, no date patterns are made up;
+  - only what is known is stated;
   - values of personal columns are never quoted, since people commit and publish these files: an example
     is given by its shape ('anders.solheim@…' becomes 'xxxxxx.xxxxx').
-
-Specifications: https://datapackage.org (Data Package and Table Schema), https://www.w3.org/TR/tabular-metadata/.
 """
 
 import re
 from collections.abc import Sequence
 from pathlib import PureWindowsPath
-from urllib.parse import quote
 
-from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation import DECIMALS, ColumnAnnotation
+from aegir.answers.statistics import shape_of
 from aegir.answers.wording import shown_review
 from aegir.tables.database_urls import is_database_url
 
 CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
-SCHEMA_NAME = "https://schema.org/name"
-TABLE_SCHEMA_TYPES = {"empty": "any"}
-CSVW_TYPES = {"datetime": "dateTime", "empty": "string"}
 EXAMPLE = ", such as "
 """What stands before the example in a reason; a test holds the rules to it."""
-LONGEST_SHAPE = 12
-# Table Schema reads dates as ISO 8601 unless told otherwise, and an annotation does not know the pattern.
-TABLE_SCHEMA_GUESSED = frozenset({"date", "datetime", "time"})
-
-
-def data_package(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
-    """A Data Package with one resource and Table Schema per table."""
-    names = unique_names([slug_of(each.table) for each in annotations])
-    return {
-        "name": "annotated-tables",
-        "resources": [
-            {
-                "name": name,
-                "title": annotation.table,
-                "path": relative_path(annotation.source or annotation.table),
-                "schema": {"fields": _fields(annotation)},
-            }
-            for name, annotation in zip(names, annotations, strict=True)
-        ],
-    }
-
-
-def csvw_document(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
-    """A CSVW table group with one table description per table."""
-    return {"@context": CSVW_CONTEXT, "tables": [_csvw_table(each) for each in annotations]}
+PERSONAL_TAGS = {
+    "personal": "Holds personal data.",
+    "personal_direct": "Identifies a person.",
+    "personal_indirect": "Identifies a person together with other columns.",
+    "personal_about": "Describes a person.",
+}
 
 
 def describe(column: ColumnAnnotation) -> str:
@@ -70,14 +44,15 @@ def without_examples(sentence: str) -> str:
     The value stands last and is quoted as Python quotes text; from the opening quote on nothing is kept.
     """
     said, such_as, example = sentence.partition(EXAMPLE)
-    return said + such_as + f"'{_shape_of(example[1:-1])}'" if such_as else sentence
+    return said + such_as + f"'{shape_of(example[1:-1])}'" if such_as else sentence
 
 
-def _shape_of(value: str) -> str:
-    """Letters as x, digits as 9, the rest as it is, up to `LONGEST_SHAPE` characters."""
-    return "".join(
-        "9" if char.isdigit() else "x" if char.isalnum() else char for char in value[:LONGEST_SHAPE]
-    )
+def personal_tags(column: ColumnAnnotation) -> list[str]:
+    """The tags of a column that holds personal data; none of another."""
+    if not column.personal:
+        return []
+    level = f"personal_{column.personal_level}"
+    return ["personal", *([level] if level in PERSONAL_TAGS else [])]
 
 
 def unique_names(names: Sequence[str | None]) -> list[str]:
@@ -126,93 +101,6 @@ def known_facts(column: ColumnAnnotation) -> dict[str, object]:
         "reviewed": shown_review(column) or None,
     }
     return {key: value for key, value in facts.items() if value is not None}
-
-
-def _fields(annotation: TableAnnotation) -> list[dict[str, object]]:
-    names = unique_names([column.name for column in annotation.columns])
-    return [_field(name, column) for name, column in zip(names, annotation.columns, strict=True)]
-
-
-def _field(name: str, column: ColumnAnnotation) -> dict[str, object]:
-    field: dict[str, object] = {
-        "name": name,
-        "type": TABLE_SCHEMA_TYPES.get(column.datatype, column.datatype),
-    }
-    if column.datatype in TABLE_SCHEMA_GUESSED:
-        field["format"] = "any"
-    if column.name and column.name != name:
-        field["title"] = column.name
-    field["description"] = describe(column)
-    if column.iri:
-        field["rdfType"] = column.iri
-    field["aegir"] = {**known_facts(column), "personal": column.personal}
-    return field
-
-
-def _csvw_table(annotation: TableAnnotation) -> dict[str, object]:
-    names = unique_names([column.name for column in annotation.columns])
-    columns = [
-        _csvw_column(name, column, is_subject=column.index == annotation.subject)
-        for name, column in zip(names, annotation.columns, strict=True)
-    ]
-    schema: dict[str, object] = {"columns": columns}
-    for name, column in zip(names, annotation.columns, strict=True):
-        if column.index == annotation.subject:
-            schema["aboutUrl"] = f"#{{{_template_variable(name)}}}"
-    source = annotation.source or annotation.table
-    table: dict[str, object] = {
-        "url": quote(_file_name_bytes(relative_path(source)), safe="/:?&=%#"),
-        "dc:title": annotation.table,
-        "tableSchema": schema,
-    }
-    if annotation.columns and all(column.name is None for column in annotation.columns):
-        table["dialect"] = {"header": False}
-    return table
-
-
-def _file_name_bytes(path: str) -> bytes:
-    """The path as the file system holds it."""
-    try:
-        return path.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # other surrogates: no file is called so
-        return path.encode("utf-8", "replace")
-
-
-def _csvw_column(name: str, column: ColumnAnnotation, *, is_subject: bool) -> dict[str, object]:
-    described: dict[str, object] = {
-        "name": _template_variable(name),
-        "datatype": CSVW_TYPES.get(column.datatype, column.datatype),
-    }
-    if column.name:
-        described["titles"] = column.name
-    if column.relation_iri:
-        described["propertyUrl"] = column.relation_iri
-    elif is_subject and column.iri == SCHEMA_NAME:
-        described["propertyUrl"] = SCHEMA_NAME
-    described["dc:description"] = describe(column)
-    if column.iri:
-        described["dc:type"] = {"@id": column.iri}
-    facts = {**known_facts(column), "personal": column.personal}
-    described["schema:additionalProperty"] = [
-        {"@type": "schema:PropertyValue", "schema:name": name, "schema:value": value}
-        for name, value in facts.items()
-    ]
-    return described
-
-
-def _template_variable(name: str) -> str:
-    """A CSVW column name: URI template variables know letters, digits, `_` and percent escapes only."""
-    escaped = "".join(
-        char if char.isascii() and char.isalnum() else _percent(char) for char in name
-    )
-    # CSVW keeps names that begin with an underscore for itself.
-    return "%5F" + escaped[1:] if escaped.startswith("_") else escaped
-
-
-def _percent(char: str) -> str:
-    if char == "_":
-        return char
-    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
 
 
 def slug_of(table: str) -> str:

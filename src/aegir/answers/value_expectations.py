@@ -6,7 +6,8 @@ answer it follows from and on how many rows; `mostly` is the share of rows that 
 dbt: a schema.yml (https://docs.getdbt.com/reference/model-properties) with `data_tests` of columns. A dbt test has no share of
 rows, so its severity is `warn`.
 
-A claim needs a sure answer (`SURE_ENOUGH`), `LEAST_ROWS` sampled rows, and that every sampled value agrees. A sample of n rows
+A claim needs a sure answer (`SURE_ENOUGH`), `LEAST_ROWS` sampled rows, and that every sampled value agrees; how values are written (the
+pattern of an e-mail address, the format of dates) needs a likely answer (`LIKELY`) and `LEAST_WRITTEN` values. A sample of n rows
 without an exception is likely (95 %) only if exceptions are rarer than about 3 / n, the rule of three. So every claim has
 `mostly`, the share of all rows for which the sample supports it: 1 - 3 / n, for a range, which has two ends, 1 - 6 / n, and
 None where all rows were seen or the meaning of the column implies it. For personal columns values and ranges are not
@@ -16,17 +17,29 @@ stated: the largest salary is someone's.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation, profile_of
 from aegir.answers.catalogue_names import catalogue_table
-from aegir.answers.metadata_formats import describe, known_facts, slug_of, unique_names
+from aegir.answers.key_exports import dbt_relationships
+from aegir.answers.metadata_formats import (
+    describe,
+    known_facts,
+    personal_tags,
+    slug_of,
+    unique_names,
+)
 from aegir.answers.writers import quoted_json
 from aegir.tables.datatype import NUMERIC, ColumnProfile, plain_number
+from aegir.tables.table import Notation
 
-SURE_ENOUGH = 0.9
+SURE_ENOUGH, LIKELY = 0.9, 0.5
 LEAST_ROWS = 30
 LEAST_SEEN = 5
 """How often each value of a set was seen, at least: a value seen once has unseen companions."""
 RULE_OF_THREE = 3
+LEAST_WRITTEN = 5
+"""Values that must be written alike; their meaning or format implies the rest."""
+READ_AS_MISSING = frozenset({"NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None"})
+"""Words that data frames read as missing."""
 QUANTITIES = ("number", "money", "measure")
 MEANT_RANGES = {
     "latitude": (-90.0, 90.0),
@@ -44,27 +57,26 @@ class Claim:
     """One expectation about the values of a column."""
 
     kind: str
-    """`not_null`, `unique`, `in_set` or `between`."""
+    """`not_null`, `unique`, `in_set`, `between`, `matches` or `date_format`."""
     mostly: float | None = None
     """The share of rows for which the sample supports it; None: all."""
     values: tuple[str, ...] = ()
     least: float | None = None
     greatest: float | None = None
+    pattern: str = ""
+    """The regular expression that values match, or the format of dates."""
 
 
 def claims_for(annotation: TableAnnotation, column: ColumnAnnotation) -> tuple[Claim, ...]:
     """The claims about a column; none where the answer is unsure or the values are not known."""
     profile = profile_of(annotation, column)
-    if profile is None or profile.rows < LEAST_ROWS or column.label is None:
+    if profile is None or column.label is None:
         return ()
-    if column.confidence < SURE_ENOUGH:
-        return ()
-    return tuple(_claims(annotation, column, profile))
-
-
-def profile_of(annotation: TableAnnotation, column: ColumnAnnotation) -> ColumnProfile | None:
-    """The profile of a column, if its values are known."""
-    return annotation.profiles[column.index] if column.index < len(annotation.profiles) else None
+    sure = column.confidence >= SURE_ENOUGH and profile.rows >= LEAST_ROWS
+    claims = list(_claims(annotation, column, profile)) if sure else []
+    if column.index < len(annotation.notations) and column.confidence >= LIKELY:
+        claims += _format_claims(annotation.notations[column.index], profile)
+    return tuple(claims)
 
 
 def _claims(
@@ -92,11 +104,24 @@ def _claims(
         yield Claim("between", _mostly(profile, 2), (), profile.least, profile.greatest)
 
 
+def _format_claims(notation: Notation, profile: ColumnProfile) -> Iterator[Claim]:
+    """How values are written. A data frame holds a number instead of a text of digits, and a float where some are missing."""
+    present = profile.rows - profile.missing
+    numeric = notation.datatype in NUMERIC
+    if present < LEAST_WRITTEN or not READ_AS_MISSING.issuperset(notation.missing):
+        return
+    if notation.pattern and not (numeric and profile.missing):
+        yield Claim("matches", _mostly(profile, 1), pattern=f"^({notation.pattern})$")
+    format_ = notation.format or ""
+    if "%" in format_ and not notation.unparsed and not notation.padded:
+        yield Claim("date_format", _mostly(profile, 1), pattern=format_)
+
+
 def _mostly(profile: ColumnProfile, ends: int) -> float | None:
     """The share of rows that a sample without exceptions supports, in whole percents, rounded down."""
     if profile.complete:
         return None
-    return int(100 * (1 - ends * RULE_OF_THREE / profile.rows)) / 100
+    return max(0, int(100 * (1 - ends * RULE_OF_THREE / profile.rows))) / 100
 
 
 EXPECTATIONS = {
@@ -104,6 +129,8 @@ EXPECTATIONS = {
     "unique": "expect_column_values_to_be_unique",
     "in_set": "expect_column_values_to_be_in_set",
     "between": "expect_column_values_to_be_between",
+    "matches": "expect_column_values_to_match_regex",
+    "date_format": "expect_column_values_to_match_strftime_format",
 }
 DBT_TESTS = {"not_null": "not_null", "unique": "unique", "in_set": "accepted_values"}
 
@@ -134,28 +161,44 @@ def dbt_lines(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
     yield "version: 2"
     yield "models:" if annotations else "models: []"
     models = unique_names([slug_of(each.table).replace("-", "_") for each in annotations])
-    for model, annotation in zip(models, annotations, strict=True):
+    fields = [unique_names([column.name for column in each.columns]) for each in annotations]
+    related = dbt_relationships(annotations, models, fields)
+    for model, annotation, names, refers in zip(models, annotations, fields, related, strict=True):
         yield f"  - name: {quoted_json(model)}"
         yield f"    description: {quoted_json(f'Read from {annotation.table}.')}"
         yield "    columns:" if annotation.columns else "    columns: []"
-        names = unique_names([column.name for column in annotation.columns])
         for name, column in zip(names, annotation.columns, strict=True):
             yield f"      - name: {quoted_json(name)}"
             yield f"        description: {quoted_json(describe(column))}"
             yield "        config:"
+            if tags := personal_tags(column):
+                yield f"          tags: {quoted_json(tags)}"
             yield "          meta:"
             for key, value in known_facts(column).items():
                 yield f"            aegir_{key}: {quoted_json(value)}"
             yield f"            aegir_annotator: {quoted_json(annotation.annotator)}"
             yield f"            contains_pii: {quoted_json(column.personal)}"
-            yield from _dbt_test_lines(annotation, column)
+            yield from _dbt_test_lines(annotation, column, refers.get(column.index))
 
 
-def _dbt_test_lines(annotation: TableAnnotation, column: ColumnAnnotation) -> Iterator[str]:
-    """The lines of the tests of a column, indented to stand below it; none without claims."""
+def _dbt_test_lines(
+    annotation: TableAnnotation, column: ColumnAnnotation, refers: tuple[str, str] | None
+) -> Iterator[str]:
+    """The lines of the tests of a column, indented to stand below it; none without claims.
+
+    `refers` is the model and its field whose keys the column holds.
+    """
     claims = [claim for claim in claims_for(annotation, column) if claim.kind in DBT_TESTS]
-    if claims:
+    if claims or refers:
         yield "        data_tests:"
+    if refers:
+        yield "          - relationships:"
+        yield "              arguments:"
+        to = refers[0].replace("'", "''")
+        yield f"""                to: {quoted_json(f"ref('{to}')")}"""
+        yield f"                field: {quoted_json(refers[1])}"
+        yield "              config:"
+        yield f"                severity: {quoted_json('warn')}"
     for claim in claims:
         yield f"          - {DBT_TESTS[claim.kind]}:"
         if claim.kind == "in_set":
@@ -197,6 +240,9 @@ def _arguments(claim: Claim, datatype: str) -> Document:
             _whole(claim.least or 0.0),
             _whole(claim.greatest or 0.0),
         )
+    elif claim.pattern:
+        key = "regex" if claim.kind == "matches" else "strftime_format"
+        arguments[key] = claim.pattern
     if claim.mostly is not None:
         arguments["mostly"] = claim.mostly
     return arguments

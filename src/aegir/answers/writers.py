@@ -8,12 +8,15 @@
   dbt           a schema.yml with meta, contains_pii and tests
   openmetadata  requests for glossary and tables     datahub      metadata change proposals
   sql           COMMENT ON COLUMN statements         great_expectations  a list of suites
+  load, load_postgres   scripts that load the tables with proper types
+  sarif         results for code hosts                markdown     a summary for pull requests
   html          one page for people, with a preview of the tables and a filter
 
 Promises
   - every format takes any annotation: odd names, quotes, newlines, no columns at all; lone surrogates, as in
     file names that are not UTF-8, are written as escapes (text.py);
-  - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations.
+  - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations; frictionless and csvw read the
+    file again, to state only types that all of its values have.
 
 The module of a format is imported when the format is written.
 """
@@ -87,6 +90,29 @@ def render_sql(annotations: Sequence[TableAnnotation]) -> str:
     return "".join(line + "\n" for line in sql_comment_lines(annotations))
 
 
+def render_load(annotations: Sequence[TableAnnotation]) -> str:
+    """A script that loads the tables into DuckDB."""
+    from aegir.answers.load_duckdb import DuckDb
+    from aegir.answers.load_script import load_lines
+
+    return "".join(line + "\n" for line in load_lines(annotations, DuckDb()))
+
+
+def render_load_postgres(annotations: Sequence[TableAnnotation]) -> str:
+    """A script for psql that loads the tables into PostgreSQL."""
+    from aegir.answers.load_postgres import Postgres
+    from aegir.answers.load_script import load_lines
+
+    return "".join(line + "\n" for line in load_lines(annotations, Postgres()))
+
+
+def render_markdown(annotations: Sequence[TableAnnotation]) -> str:
+    """A summary for pull requests."""
+    from aegir.answers.markdown_summary import markdown_lines
+
+    return "".join(line + "\n" for line in markdown_lines(annotations))
+
+
 def render_html(annotations: Sequence[TableAnnotation]) -> str:
     """One page for people."""
     from aegir.answers.html_page import render_page
@@ -108,15 +134,23 @@ FORMATS: dict[str, Writer] = {
     "json": render_json,
     "jsonl": render_jsonl,
     "csv": render_csv,
-    "frictionless": _document_of("metadata_formats", "data_package"),
-    "csvw": _document_of("metadata_formats", "csvw_document"),
+    "frictionless": _document_of("data_package", "data_package"),
+    "csvw": _document_of("csvw_metadata", "csvw_document"),
     "dbt": render_dbt,
     "openmetadata": _document_of("catalogues", "open_metadata_document"),
     "datahub": _document_of("catalogues", "datahub_proposals"),
     "sql": render_sql,
+    "load": render_load,
+    "load_postgres": render_load_postgres,
     "great_expectations": _document_of("value_expectations", "expectation_suites"),
+    "sarif": _document_of("sarif", "annotations_as_sarif"),
+    "markdown": render_markdown,
     "html": render_html,
 }
+
+
+NOTATED = ("frictionless", "csvw", "load", "load_postgres", "great_expectations")
+"""Formats that say how values are written."""
 
 
 def check_format(format_name: str) -> None:

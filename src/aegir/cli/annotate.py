@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.writers import check_format
+from aegir.answers.writers import NOTATED, check_format
 from aegir.cli.engines import LOCAL, check_engine, engine_options
 from aegir.cli.options import (
     NO_DATABASE,
@@ -20,7 +20,14 @@ from aegir.cli.options import (
 from aegir.cli.output import write_annotations
 from aegir.cli.terminal import tell, track
 from aegir.pipeline.registry import check_routes
-from aegir.pipeline.run import Answered, Failure, annotate_sources, find_places, prepare
+from aegir.pipeline.run import (
+    Answered,
+    Failure,
+    annotate_sources,
+    find_places,
+    link_answers,
+    prepare,
+)
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl
@@ -63,7 +70,7 @@ def annotate(
     """
     format_name = "jsonl" if as_json else format_name
     check_format(format_name)
-    settings = settings_from(options)
+    settings = settings_from(options).changed(notations=format_name in NOTATED)
     found, failures = _find_files(sources, settings.tables)
     files = _without_output(found, sources, out, format_name)
     routed = explain_routing or log_decisions is not None
@@ -88,7 +95,7 @@ def annotate(
 
             answers = RoutingReport(explain=explain_routing, store=log_decisions).passing(answers)
         try:
-            write_annotations(run.answers(answers), format_name, out, why=why)
+            write_annotations(run.answers(link_answers(answers)), format_name, out, why=why)
         except _NoAnswerError:
             tell(f"no table could be annotated; {out} is as it was")
             out = None

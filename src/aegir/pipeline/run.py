@@ -6,8 +6,8 @@
     for each in annotate_sources(files, prepared):             # streams; a failure is an answer too
         ...
 
-Tables are scored a few at a time; what a table gets does not depend on its neighbours, so a folder split
-over two runs gives what one run gives.
+Tables are scored a few at a time; what a column gets does not depend on neighbouring tables, so a folder split
+over two runs gives what one run gives. Only keys between tables (`link_answers`) need all tables of a folder or database.
 """
 
 import sys
@@ -34,10 +34,15 @@ from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError
 
 if TYPE_CHECKING:
+    import pandas
+
     from aegir.memory.recall import ReviewMemory
+    from aegir.pipeline.previous import PreviousAnswers
     from aegir.routing.decisions import RoutedTable
 
 COLUMNS_AT_ONCE = 512
+LINKED_COLUMNS = 10_000
+"""Columns whose answers are kept until keys between their tables are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,12 @@ class Annotations(Sequence[TableAnnotation]):
         check_format(format_name)
         return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
 
+    def to_frame(self) -> "pandas.DataFrame":
+        """The answers as a pandas frame: a row per column, with its table, its keys and its statistics."""
+        from aegir.pipeline.answer_frame import answer_frame
+
+        return answer_frame(self.tables)
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -84,6 +95,8 @@ class Prepared:
     thresholds: Thresholds
     memory: "ReviewMemory | None" = None
     """Reviews that decide about columns they were made of."""
+    previous: "PreviousAnswers | None" = None
+    """Earlier answers that are kept while they stay plausible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +140,7 @@ def annotate(
         memory=None if isinstance(memory, str | bool) else memory,
     )
     places = [place for source in sources for place in find_places(source, chosen.tables)]
-    answers = [each.answer for each in annotate_sources(places, prepared)]
+    answers = [each.answer for each in link_answers(annotate_sources(places, prepared))]
     tables = tuple(answer for answer in answers if isinstance(answer, TableAnnotation))
     failures = tuple(answer for answer in answers if isinstance(answer, Failure))
     if failures and not tables and len(places) == 1:
@@ -155,8 +168,17 @@ def prepare(
         from aegir.pipeline.custom_types.recognising import with_custom_types
 
         chosen = with_custom_types(chosen, say=say)
+    previous = None
+    if settings.previous is not None:
+        from aegir.pipeline.previous import PreviousAnswers
+
+        previous = PreviousAnswers.read(settings.previous)
     return Prepared(
-        settings, chosen, choose_thresholds(chosen, settings), memory or load_reviews(settings)
+        settings,
+        chosen,
+        choose_thresholds(chosen, settings),
+        memory or load_reviews(settings),
+        previous,
     )
 
 
@@ -240,6 +262,39 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
     yield from _answer(waiting, prepared)
 
 
+def link_answers(answers: Iterable[Answered]) -> Iterator[Answered]:
+    """Yield the outcomes, in their order, with the foreign keys between tables: of at most LINKED_COLUMNS columns at once.
+
+    Answers wait until all of them are known. An interrupt passes on those that wait, without links, before it goes on.
+    """
+    waiting: list[Answered] = []
+    columns = 0
+    try:
+        for each in answers:
+            waiting.append(each)
+            columns += len(each.answer.columns) if isinstance(each.answer, TableAnnotation) else 0
+            if columns >= LINKED_COLUMNS:
+                yield from _linked(waiting)
+                waiting, columns = [], 0
+    except (KeyboardInterrupt, SystemExit):
+        yield from waiting
+        raise
+    yield from _linked(waiting)
+
+
+def _linked(waiting: Sequence[Answered]) -> Iterable[Answered]:
+    tables = [each.answer for each in waiting if isinstance(each.answer, TableAnnotation)]
+    if len(tables) < 2:
+        return waiting
+    from aegir.pipeline.foreign_keys import link_tables
+
+    linked = iter(link_tables(tables))
+    return [
+        replace(each, answer=next(linked)) if isinstance(each.answer, TableAnnotation) else each
+        for each in waiting
+    ]
+
+
 def read_source(
     source: object, rows: int, seed: int, *, names_only: bool = False
 ) -> Iterator[Table | Failure]:
@@ -262,6 +317,21 @@ def read_source(
         yield Failure(name, f"{label} cannot be read ({error.strerror or error})")
 
 
+def _with_notations(table: Table, answer: TableAnnotation) -> TableAnnotation:
+    """The answer with how the values of each column are written."""
+    from aegir.tables.notation import find_notation
+    from aegir.vocabulary.value_patterns import value_patterns
+
+    notations = []
+    for column, each in zip(table.columns, answer.columns, strict=True):
+        notation = find_notation(column.values, each.datatype, typed_source=table.text is None)
+        pattern = value_patterns().get(each.fine_type or "")
+        if pattern and column.present and all(map(pattern.fullmatch, column.present)):
+            notation = notation._replace(pattern=pattern.pattern)
+        notations.append(notation)
+    return replace(answer, notations=tuple(notations))
+
+
 def _answer(
     waiting: Sequence[tuple[int, Table | Failure]], prepared: Prepared
 ) -> Iterator[Answered]:
@@ -279,6 +349,9 @@ def _answer(
         answer = decide(shown, scores, annotator.name, prepared.thresholds)
         answer = memory.apply(shown, answer) if memory else answer
         answer = _with_names(answer, table) if hidden else answer
+        answer = prepared.previous.apply(answer) if prepared.previous else answer
+        if prepared.settings.notations:
+            answer = _with_notations(table, answer)
         personal = None if scores.personal is None else tuple(map(float, scores.personal))
         yield Answered(index, answer, table, scores.routed, personal)
 

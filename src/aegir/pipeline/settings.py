@@ -30,10 +30,11 @@ MOST_SPAWNED = 9_999
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 ROWS_IN_QUERY = 10_000
 """Rows that a request may have sampled."""
+PATHS = ("model", "routing", "policy", "previous")
 _KINDS: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
     (("rows", "seed"), (int,), "a whole number"),
     (("within", "min_confidence", "precision"), (int, float), "a number"),
-    (("model", "routing", "policy"), (Path,), "a path"),
+    (PATHS, (Path,), "a path"),
     (("effort",), (str, int, float), "low, normal, high or a number from 0 to 1"),
 )
 """Settings by what they may be."""
@@ -76,6 +77,10 @@ class AnnotationSettings:
     """Answer only where this share was right on validation tables."""
     custom_types: bool = True
     """Whether taught types answer."""
+    previous: Path | None = None
+    """Earlier answers (json or jsonl), each of which is kept while it stays plausible."""
+    notations: bool = True
+    """Whether answers know how values are written, which formats for programs that parse values need."""
     memory: str | bool = True
     """Where reviews are kept; True for the user's own, False for none."""
 
@@ -112,7 +117,7 @@ class AnnotationSettings:
         for name in values:
             if name not in known:
                 raise UsageError(f"unknown setting {name!r}; {_near(name, known)}")
-        for name in ("model", "routing", "policy"):
+        for name in PATHS:
             if isinstance(values.get(name), str):
                 values[name] = Path(values[name])
         if isinstance(values.get("tables"), str):
@@ -140,7 +145,7 @@ class AnnotationSettings:
     def as_dict(self) -> dict[str, Any]:
         """Return JSON values; the key of a language model is not among them."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        for name in ("model", "routing", "policy"):
+        for name in PATHS:
             values[name] = None if values[name] is None else str(values[name])
         if self.llm is not None:
             values["llm"] = {

@@ -265,7 +265,10 @@ def _sample_sqlite(
     columns = [
         column_text([_decode_cut(row[index]) for row in rows]) for index in range(len(names))
     ]
-    return assemble_table(request, names, columns, warnings=warnings, declared=declared)
+    total = len(rows) if len(rows) < request.rows else None  # fewer than asked for are all
+    return assemble_table(
+        request, names, columns, total_rows=total, warnings=warnings, declared=declared
+    )
 
 
 def _rowid_name(connection: sqlite3.Connection, table: str, names: list[str]) -> str | None:

@@ -22,8 +22,9 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from aegir.tables.assembling import (
     COLUMN_LIMIT,
@@ -35,10 +36,13 @@ from aegir.tables.assembling import (
     to_columns,
 )
 from aegir.tables.layout import Layout, find_layout
-from aegir.tables.table import Table
+from aegir.tables.table import Table, TextFormat
 from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.text import amount
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 DELIMITERS = ",\t;|\x01\x1f^~¦§"
 DIALECT_SAMPLE = 64 << 10
@@ -62,14 +66,15 @@ class Dialect:
 def read_delimited(sample: TextSample, request: Request) -> Table:
     """Read one table from a sample of delimited text."""
     dialect = find_dialect(sample.head)
-    rows = _parse(sample.head, dialect)
+    rows, dialect = _parse_head(sample.head, dialect)
     if not rows:
         raise UnreadableTable(f"{request.label} holds no rows; expected a table")
     layout = find_layout(rows)
     blocks = [_parse_block(block, dialect, layout.width) for block in sample.blocks]
     body = merge_pieces(rows[layout.body_start :], blocks, request.generator("pieces"))
     total = len(body) if sample.whole else None
-    return table_from_body(body, layout, request, total, sample.warnings)
+    table = table_from_body(body, layout, request, total, sample.warnings)
+    return replace(table, text=_text_format(sample, dialect, layout, rows, request.source))
 
 
 def read_header(text: str, request: Request, warnings: Sequence[str] = ()) -> Table | None:
@@ -121,8 +126,15 @@ def table_from_body(
 
 def parse_rows(text: str, dialect: Dialect, *, strict: bool = False) -> list[list[str]]:
     """Parse all rows of a text; blank lines are left out, ragged rows are kept."""
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
+    return [row for row in read_rows(io.StringIO(text, newline=""), dialect, strict=strict) if row]
+
+
+def read_rows(
+    lines: Iterable[str], dialect: Dialect | TextFormat, *, strict: bool = False
+) -> "Reader":
+    """Parse the lines of a text; a blank line is an empty row."""
+    return csv.reader(
+        lines,
         delimiter=dialect.delimiter,
         quotechar=dialect.quote,
         escapechar=dialect.escape,
@@ -130,7 +142,6 @@ def parse_rows(text: str, dialect: Dialect, *, strict: bool = False) -> list[lis
         doublequote=dialect.escape is None,
         strict=strict,
     )
-    return [row for row in reader if row]
 
 
 def find_dialect(text: str) -> Dialect:
@@ -149,11 +160,57 @@ def find_dialect(text: str) -> Dialect:
     return best
 
 
+def _text_format(
+    sample: TextSample,
+    dialect: Dialect,
+    layout: Layout,
+    rows: Sequence[Sequence[str]],
+    source: str | None,
+) -> TextFormat:
+    """Describe how a text is written in which this layout was found."""
+    reader = read_rows(io.StringIO(sample.head, newline=""), dialect)
+    seen = above = lines = 0
+    for row in reader:
+        if seen == layout.body_start:
+            break
+        seen, above, lines = seen + bool(row), above + 1, reader.line_num
+    header_rows = int(any(layout.header))
+    head = sample.head
+    stray = bool(dialect.quote) and _has_stray_quotes(_first_lines(head), dialect)
+    blank = head[:1] in ("\n", "\r") or any(gap in head for gap in ("\n\n", "\n\r\n", "\r\r"))
+    width = len(layout.header)
+    first = layout.body_start - header_rows
+    return TextFormat(
+        encoding=sample.encoding,
+        delimiter=dialect.delimiter,
+        quote=dialect.quote,
+        escape=dialect.escape,
+        header_rows=header_rows,
+        rows_above=above - header_rows,
+        lines_above=lines,
+        regular=not (blank or stray) and all(len(row) == width for row in rows[first:]),
+        path=None if source == "-" else source,
+    )
+
+
+def _has_stray_quotes(head: str, dialect: Dialect) -> bool:
+    """Whether a quote stands inside a cell without being doubled or escaped, which programs read in different ways."""
+    edge, quote = re.escape(dialect.delimiter), re.escape(dialect.quote or "")
+    before = rf"[^{edge}{quote}\r\n\\]"
+    return re.search(rf"{before}{quote}[^{edge}{quote}\r\n]", head) is not None
+
+
 def _parse(text: str, dialect: Dialect) -> list[list[str]]:
+    return _parse_head(text, dialect)[0]
+
+
+def _parse_head(text: str, dialect: Dialect) -> tuple[list[list[str]], Dialect]:
+    """The rows of a text, and the dialect that could read them."""
     try:
-        return parse_rows(text, dialect)
+        return parse_rows(text, dialect), dialect
     except csv.Error:  # without quotes and escapes there is nothing to object to
-        return parse_rows(text, replace(dialect, quote=None, escape=None))
+        plain = replace(dialect, quote=None, escape=None)
+        return parse_rows(text, plain), plain
 
 
 def _parse_block(block: str, dialect: Dialect, width: int) -> list[list[str]]:

@@ -11,6 +11,7 @@ same text.
 
 import html
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,56 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class TextFormat:
+    """How a delimited text file is written: what another program must be told to read the same cells."""
+
+    encoding: str | None
+    """The Python name of the encoding; None where lines of several are mixed."""
+    delimiter: str
+    quote: str | None
+    escape: str | None
+    header_rows: int
+    """Rows that hold the names of the columns: 0 or 1."""
+    rows_above: int
+    """Rows above these, blank ones among them."""
+    lines_above: int
+    """Lines of the file above the first row of the body."""
+    regular: bool
+    """Whether all rows seen have a cell for each column, no line is blank and no quote stands inside a cell by itself."""
+    path: str | None
+    """The file, if it was one."""
+
+
+class Notation(NamedTuple):
+    """How the values of a column are written; of text only `missing` and `plain_text` mean something."""
+
+    datatype: str = "string"
+    format: str | None = None
+    """The `strptime` format of dates and times, or `iso` (notation.py)."""
+    decimal: str = "."
+    group: str = ""
+    scale: int | None = None
+    """Digits after the decimal sign, if nearly all values have the same number of them."""
+    digits: int = 0
+    """Digits of the longest integer."""
+    exponent: bool = False
+    true: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Texts other than the empty one that stand for no value."""
+    unparsed: int = 0
+    """Sampled values that are neither missing nor written so."""
+    padded: bool = False
+    """Whether blanks surround some values."""
+    two_digits: bool = True
+    """Whether days, months and hours have two digits throughout."""
+    pattern: str | None = None
+    """A regular expression that the meaning of the column implies, and that every sampled value matches."""
+    plain_text: bool = True
+    """Whether no value can be anything but text, as in delimited text; in JSON or Parquet a number is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A named table of sampled columns.
 
@@ -64,6 +115,8 @@ class Table:
     total_rows: int | None = None
     warnings: tuple[str, ...] = ()
     title: str | None = None
+    text: TextFormat | None = None
+    """How its file is written, if it is delimited text."""
 
     @property
     def declares(self) -> bool:

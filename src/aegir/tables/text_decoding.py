@@ -49,6 +49,8 @@ class TextSample:
     blocks: tuple[str, ...] = ()
     whole: bool = True
     warnings: tuple[str, ...] = ()
+    encoding: str | None = "utf-8"
+    """The Python name of the encoding; None where lines of several are mixed."""
 
 
 def decode_sample(sample: ByteSample, label: str, *, lines: bool = True) -> TextSample:
@@ -60,7 +62,9 @@ def decode_sample(sample: ByteSample, label: str, *, lines: bool = True) -> Text
     encoding, mark = _wide_encoding(sample.head)
     warnings = list(sample.warnings)
     raw = [sample.head[mark:], *sample.blocks]
+    name: str | None = encoding
     if encoding is not None:
+        name = encoding[:6] if mark else encoding  # these names skip the mark
         parts = [part.decode(encoding, "replace") for part in raw]
         if lines and not sample.whole:
             parts = [_cut_last_text_line(parts[0]), *map(_cut_text_lines, parts[1:])]
@@ -69,7 +73,8 @@ def decode_sample(sample: ByteSample, label: str, *, lines: bool = True) -> Text
         if lines and not sample.whole:
             raw = [_cut_last_line(raw[0]), *map(_cut_lines, raw[1:])]
         decode = _decode_bytes if lines or sample.whole else _decode_pieces
-        parts, notes = decode(raw)
+        parts, notes, name = decode(raw)
+        name = "utf-8-sig" if mark and name == "utf-8" else name
         warnings += notes
     if any("\0" in part for part in parts):
         parts = [part.replace("\0", "") for part in parts]
@@ -80,7 +85,7 @@ def decode_sample(sample: ByteSample, label: str, *, lines: bool = True) -> Text
             parts = plain
             warnings.append("terminal colours were removed")
     blocks_text = tuple(part for part in parts[1:] if part)
-    return TextSample(parts[0], blocks_text, sample.whole, tuple(warnings))
+    return TextSample(parts[0], blocks_text, sample.whole, tuple(warnings), name)
 
 
 def find_encoding(sample: ByteSample) -> tuple[str, int]:
@@ -124,10 +129,10 @@ def _refuse_binary(head: bytes, label: str) -> None:
         )
 
 
-def _decode_bytes(parts: list[bytes]) -> tuple[list[str], list[str]]:
-    """The texts, and warnings: UTF-8 where all lines are valid, else each line in its own encoding."""
+def _decode_bytes(parts: list[bytes]) -> tuple[list[str], list[str], str | None]:
+    """The texts, warnings and the encoding: UTF-8 where all lines are valid, else each line in its own encoding."""
     try:
-        return [part.decode() for part in parts], []
+        return [part.decode() for part in parts], [], "utf-8"
     except UnicodeDecodeError:
         pass
     lines = [_lines(part) for part in parts]
@@ -138,20 +143,19 @@ def _decode_bytes(parts: list[bytes]) -> tuple[list[str], list[str]]:
     mixed = len(beyond_ascii) - len(foreign) > CHANCE_SHARE * len(beyond_ascii)
     texts = ["".join(_decode_line(line, encoding, mixed) for line in part) for part in lines]
     if mixed:
-        return texts, [f"lines in UTF-8 and in {encoding.name} are mixed"]
-    return texts, [_guess_warning(encoding)]
+        return texts, [f"lines in UTF-8 and in {encoding.name} are mixed"], None
+    return texts, [_guess_warning(encoding)], encoding.codec
 
 
-def _decode_pieces(parts: list[bytes]) -> tuple[list[str], list[str]]:
-    """The texts of blocks cut anywhere: UTF-8 if the beginning is, else the older encoding that fits best."""
+def _decode_pieces(parts: list[bytes]) -> tuple[list[str], list[str], str | None]:
+    """The texts, warnings and encoding of blocks cut anywhere: UTF-8 if the beginning is, else the older encoding that fits best."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(parts[0])  # a cut last character is fine
     except UnicodeDecodeError:
         encoding = _guess_encoding(_lines(parts[0]))
-        return [part.decode(encoding.codec, "replace") for part in parts], [
-            _guess_warning(encoding)
-        ]
-    return [part.decode("utf-8", "replace") for part in parts], []
+        texts = [part.decode(encoding.codec, "replace") for part in parts]
+        return texts, [_guess_warning(encoding)], encoding.codec
+    return [part.decode("utf-8", "replace") for part in parts], [], "utf-8"
 
 
 def _guess_encoding(lines: list[bytes]) -> "Encoding":

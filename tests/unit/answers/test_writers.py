@@ -116,6 +116,7 @@ def test_json_is_one_array_with_every_key_in_order():
         "personal": False,
         "personal_level": None,
         "personal_reason": None,
+        "personal_confidence": None,
         "relation": {"label": "datePublished", "confidence": 0.87},
         "iri": "https://schema.org/Date",
         "relation_iri": "https://schema.org/datePublished",
@@ -297,6 +298,7 @@ def test_dbt_writes_a_schema_file_of_version_2():
         '      - name: "title"\n'
         '        description: "Person/name (0.75): they said \\"by\\""\n'
         "        config:\n"
+        '          tags: ["personal", "personal_direct"]\n'
         "          meta:\n"
         '            aegir_label: "Person/name"\n'
         "            aegir_confidence: 0.75\n"

@@ -66,6 +66,8 @@ CHANGED = AnnotationSettings(
     min_confidence=0.4,
     precision=0.9,
     custom_types=False,
+    notations=False,
+    previous=Path("answers.jsonl"),
     memory="reviews.db",
 )
 """Every setting is another than by default."""
