@@ -45,10 +45,10 @@ def read_sent(
     folder, rows, seed = Path(sent.folder), settings.rows, settings.seed
     if sent.body:
         source, name = read_document(folder / sent.body)
-        (table,) = read_tables(source, rows=rows, seed=seed, name=name)
-        if not table.columns:
+        tables = list(read_tables(source, rows=rows, seed=seed, name=name))
+        if not any(table.columns for table in tables):
             raise UnreadableTable(_describe_document("holds no columns"))
-        return [table]
+        return [*tables]
     if not sent.files:
         raise UsageError(
             "the request holds no files; send at least one, as a part with a file name"

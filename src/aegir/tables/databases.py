@@ -70,8 +70,8 @@ WAL_MODE = b"\2\2"
 """Bytes 18 and 19 of a SQLite file that uses a write-ahead log."""
 
 Row = tuple[Any, ...]
-Sampler = Callable[[str, Request, float], Table]
-"""Samples a table, by its name and within so many seconds."""
+Sampler = Callable[[str, Request, float], list[Table]]
+"""Samples a table, by its name and within so many seconds, and the lists of structs in it."""
 
 
 def read_sqlite(path: Path, request: Request) -> Iterator[Table]:
@@ -114,7 +114,7 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
         if is_selected(schema, name, request.schemas, request.tables)
     }
 
-    def sample(name: str, part: Request, seconds: float) -> Table:
+    def sample(name: str, part: Request, seconds: float) -> list[Table]:
         relation, is_table = tables[name]
         if not is_table:
             return read_relation(connection, relation, part, seconds=seconds, clock=CLOCK)
@@ -148,7 +148,7 @@ def _read_all(
     for name in names:
         part = request.part(name, split_relation(name)[1])
         try:
-            table = sample(name, part, TABLE_SECONDS / 2**slow)
+            tables = sample(name, part, TABLE_SECONDS / 2**slow)
         except UnreadableTable as error:
             slow += isinstance(error, TooSlow)
             failures.append(str(error))
@@ -157,7 +157,7 @@ def _read_all(
         except (engine_error, ValueError, OverflowError) as error:
             failures.append(f"{part.label} cannot be read ({first_sentence(error)})")
         else:
-            yield table
+            yield from tables
     if len(failures) == len(names):
         raise UnreadableTable(f"nothing in {request.label} can be read ({failures[0]})")
     if failures:
@@ -218,11 +218,11 @@ def _read_sqlite_file(
             hint = f"; they may be in {log_name}, which cannot be read" if uses_log else ""
             raise UnreadableTable(f"{request.label} is a SQLite file without tables{hint}")
 
-        def sample(name: str, part: Request, seconds: float) -> Table:
+        def sample(name: str, part: Request, seconds: float) -> list[Table]:
             end = CLOCK() + seconds
             connection.set_progress_handler(lambda: CLOCK() > end, PROGRESS_STEPS)
             try:
-                return _sample_sqlite(connection, *kinds[name], part, warnings)
+                return [_sample_sqlite(connection, *kinds[name], part, warnings)]
             except sqlite3.OperationalError as error:
                 if str(error) == "interrupted":
                     raise TooSlow(part.label, seconds) from error

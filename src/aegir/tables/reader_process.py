@@ -76,11 +76,11 @@ def read_container(path: Path, format_: Format, request: Request) -> Iterator[Ta
     if format_ is Format.PARQUET:
         from aegir.tables.columnar import read_parquet
 
-        yield read_parquet(path, request)
+        yield from read_parquet(path, request)
     elif format_ in (Format.ARROW_FILE, Format.ARROW_STREAM):
         from aegir.tables.columnar import read_arrow_file
 
-        yield read_arrow_file(path, format_, request)
+        yield from read_arrow_file(path, format_, request)
     elif format_ is Format.SQLITE:
         from aegir.tables.databases import read_sqlite
 

@@ -80,7 +80,7 @@ def read_tables(
         from aegir.tables.in_memory import read_in_memory
 
         title = name or "table"
-        yield read_in_memory(source, Request(title, title, title, None, rows=rows, seed=seed))
+        yield from read_in_memory(source, Request(title, title, title, None, rows=rows, seed=seed))
 
 
 def read_database(
@@ -126,7 +126,7 @@ def read_stream(
     """Yield every table of a byte stream; at most `limit` bytes of text are read."""
     format_ = recognise(stream.peek(MAGIC_LENGTH), request.label)
     if format_ is Format.TEXT:
-        yield read_text(sample_stream(stream, limit), request)
+        yield from read_text(sample_stream(stream, limit), request)
         return
     if format_ in COMPRESSED:
         if inside_archive:
@@ -139,8 +139,8 @@ def read_stream(
         yield from _read_container(path, format_, request, inside_archive=inside_archive)
 
 
-def read_text(sample: ByteSample, request: Request) -> Table:
-    """The table in a sample of text: JSON when it reads as JSON, delimited text otherwise."""
+def read_text(sample: ByteSample, request: Request) -> list[Table]:
+    """The tables in a sample of text: JSON when it reads as JSON, delimited text otherwise."""
     if not sample.head:
         raise UnreadableTable(_describe_empty(request, sample, "is empty"))
     if not sample.head.strip(b"\0"):
@@ -163,7 +163,7 @@ def read_text(sample: ByteSample, request: Request) -> Table:
         except UnreadableTable:
             if any(suffix in request.file_name.lower() for suffix in JSON_SUFFIXES):
                 raise
-    return read_delimited(decode_sample(sample, request.label), request)
+    return [read_delimited(decode_sample(sample, request.label), request)]
 
 
 def _read_path(path: Path, request: Request) -> Iterator[Table]:
@@ -173,7 +173,7 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
             format_ = recognise(file.read(MAGIC_LENGTH), request.label)
             file.seek(0)
             if format_ is Format.TEXT:
-                yield read_text(sample_file(file, size), request)
+                yield from read_text(sample_file(file, size), request)
             elif format_ in COMPRESSED:
                 yield from _read_compressed(file, format_, request)
             else:
