@@ -43,9 +43,10 @@ def read_sent(
 ) -> list[Table | Failure]:
     """Read the tables of the files, or of the JSON document, that a request brought."""
     folder, rows, seed = Path(sent.folder), settings.rows, settings.seed
+    overrides = settings.overrides
     if sent.body:
         source, name = read_document(folder / sent.body)
-        tables = list(read_tables(source, rows=rows, seed=seed, name=name))
+        tables = list(read_tables(source, rows=rows, seed=seed, name=name, overrides=overrides))
         if not any(table.columns for table in tables):
             raise UnreadableTable(_describe_document("holds no columns"))
         return [*tables]
@@ -57,7 +58,7 @@ def read_sent(
         files = [_checked(Path(file), limits, settings.tables) for file in sent.files]
         if settings.tables and not any(isinstance(file, DatabaseUrl) for file in files):
             raise UsageError("tables chooses tables of SQLite and DuckDB files; no file is one")
-        outcomes = [each for file in files for each in read_source(file, rows, seed)]
+        outcomes = [each for file in files for each in read_source(file, rows, seed, overrides)]
     return [_without_folder(outcome, folder) for outcome in outcomes]
 
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from aegir.tables.overrides import NO_OVERRIDES, Overrides
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.seeding import Seeds
@@ -36,7 +37,7 @@ class Request:
     `name` becomes the name of the table, `file_name` is the name of its file (for suffixes) and `label`
     names it in errors. None of them changes which rows are chosen. `schemas` and `tables` are patterns that choose
     tables of a database (database_urls.py); with none, all are read. `title` is what the table itself is called where
-    its file says so.
+    its file says so. `overrides` are the choices of the user that overrule a reader.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Request:
     schemas: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     title: str | None = None
+    overrides: Overrides = NO_OVERRIDES
 
     def part(self, shown: str, title: str | None) -> "Request":
         """Return the request for one table of a file with several: `shop.xlsx#Orders`.

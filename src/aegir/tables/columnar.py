@@ -71,13 +71,13 @@ def read_arrow_file(path: Path, format_: Format, request: Request) -> list[Table
     with path.open("rb") as file:
         plain = _is_plain(file.read(SCHEMA_LIMIT), format_)
     if plain:
-        return _read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
+        return read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
     if find_spec("pyarrow") is not None:
-        return _read_opened(lambda stack: _open_pyarrow(stack, path, format_), request)
+        return read_opened(lambda stack: _open_pyarrow(stack, path, format_), request)
     if find_spec("polars") is not None:
-        return _read_opened(lambda _: _open_polars(path, format_), request)
+        return read_opened(lambda _: _open_polars(path, format_), request)
     try:
-        return _read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
+        return read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
     except UnreadableTable as error:
         raise UnreadableTable(f"{error}; to read it: pip install pyarrow") from error
 
@@ -96,10 +96,12 @@ def read_arrow_object(source: Any, request: Request) -> list[Table]:
         can_be_opened = hasattr(source, "__len__")  # readers and streams have no length
         return source
 
-    return _read_opened(open_stream, request)
+    return read_opened(open_stream, request)
 
 
-def _read_opened(open_stream: Callable[[ExitStack], Any], request: Request) -> list[Table]:
+def read_opened(
+    open_stream: Callable[[ExitStack], Any], request: Request, what: str = "Arrow data"
+) -> list[Table]:
     """Sample an Arrow stream; a table of many columns opens it several times."""
     connection = connect()
     with ExitStack() as stack:
@@ -116,7 +118,7 @@ def _read_opened(open_stream: Callable[[ExitStack], Any], request: Request) -> l
             raise
         except _arrow_errors() as error:
             raise UnreadableTable(
-                f"{request.label} is Arrow data that cannot be read ({_reason(error)})"
+                f"{request.label} is {what} that cannot be read ({_reason(error)})"
             ) from error
         finally:
             connection.unregister(STREAM_NAME)

@@ -9,7 +9,7 @@ DuckDB's sniffer refused or misread a quarter of the same files, at 2 ms each.
 
 Promises
   - ragged rows are read: short ones are filled, extra cells are cut with a warning;
-  - titles and comment lines above the table are left out with a warning;
+  - titles and comment lines above the table, repeated headers and totals at its end are left out with a warning;
   - in a small file, which is read as a whole, every row can be chosen and `total_rows` is exact.
 
 Limits: only the delimiters in `DELIMITERS` are tried; blanks and colons are not among them, because they occur
@@ -36,6 +36,7 @@ from aegir.tables.assembling import (
 from aegir.tables.layout import Layout, find_layout
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
+from aegir.tables.trimming import trim_body
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.text import amount
 
@@ -45,6 +46,8 @@ DIALECT_SAMPLE = 64 << 10
 LEAST_AGREEMENT = 0.5
 """Share of rows that must have the same width for a delimiter to be considered."""
 TRUST_WITHOUT_QUOTES, TRUST_IN_STRAY_QUOTES = 0.4, 0.3
+
+LINE_END = re.compile(r"\r\n|\n|\r")
 
 csv.field_size_limit(2**31 - 1)  # the default refuses cells above 128 KB
 
@@ -60,11 +63,14 @@ class Dialect:
 
 def read_delimited(sample: TextSample, request: Request) -> Table:
     """Read one table from a sample of delimited text."""
-    dialect = find_dialect(sample.head)
-    rows = _parse(sample.head, dialect)
+    overrides = request.overrides
+    head = _skip_lines(sample.head, overrides.skip)
+    dialect = find_dialect(head, overrides.delimiter)
+    rows = _parse(head, dialect)
     if not rows:
-        raise UnreadableTable(f"{request.label} holds no rows; expected a table")
-    layout = find_layout(rows)
+        behind = f" behind the first {amount(overrides.skip, 'line')}" if overrides.skip else ""
+        raise UnreadableTable(f"{request.label} holds no rows{behind}; expected a table")
+    layout = find_layout(rows, overrides.header)
     blocks = [_parse_block(block, dialect, layout.width) for block in sample.blocks]
     body = merge_pieces(rows[layout.body_start :], blocks, request.generator("pieces"))
     total = len(body) if sample.whole else None
@@ -90,7 +96,10 @@ def table_from_body(
     """Choose rows, leaving out empty ones unless all are, and build the table."""
     width = len(layout.header)
     full = [row for row in body if any(map(str.strip, row))] or body
-    notes = [*warnings, *layout.warnings]
+    kept, trimmed = trim_body(full, layout)
+    notes = [*warnings, *layout.warnings, *trimmed]
+    total = None if total is None else total - (len(full) - len(kept))
+    full = kept
     longer = sum(len(row) > width and any(map(str.strip, row[width:])) for row in full)
     if longer:
         notes.append(
@@ -115,11 +124,11 @@ def parse_rows(text: str, dialect: Dialect, *, strict: bool = False) -> list[lis
     return [row for row in reader if row]
 
 
-def find_dialect(text: str) -> Dialect:
-    """Return the dialect under which the rows of a text agree best."""
+def find_dialect(text: str, given: str | None = None) -> Dialect:
+    """Return the dialect under which the rows of a text agree best, of those with this delimiter if one is given."""
     head = _first_lines(text)
-    best, best_score = Dialect(), 0.0
-    for delimiter in DELIMITERS:
+    best, best_score = Dialect(given or ","), 0.0
+    for delimiter in given or DELIMITERS:
         if delimiter not in head:
             continue
         # The width does not decide how cells are quoted: splitting quoted cells makes rows wider.
@@ -129,6 +138,13 @@ def find_dialect(text: str) -> Dialect:
         if fit.score > best_score:
             best, best_score = dialect, fit.score
     return best
+
+
+def _skip_lines(text: str, count: int) -> str:
+    for _ in range(count):
+        end = LINE_END.search(text)
+        text = text[end.end() :] if end else ""
+    return text
 
 
 def _parse(text: str, dialect: Dialect) -> list[list[str]]:

@@ -81,6 +81,10 @@ def read_container(path: Path, format_: Format, request: Request) -> Iterator[Ta
         from aegir.tables.columnar import read_arrow_file
 
         yield from read_arrow_file(path, format_, request)
+    elif format_ in (Format.AVRO, Format.ORC):
+        from aegir.tables.avro_orc import read_extra
+
+        yield from read_extra(path, format_, request)
     elif format_ is Format.SQLITE:
         from aegir.tables.databases import read_sqlite
 

@@ -40,6 +40,7 @@ from aegir.tables.byte_stream import (
 from aegir.tables.database_urls import FILES, DatabaseUrl, parse_database_url
 from aegir.tables.delimited import read_delimited
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, is_url, recognise
+from aegir.tables.overrides import NO_OVERRIDES, Overrides
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import decode_sample
 from aegir_rl.base.errors import UnreadableTable, UsageError
@@ -51,7 +52,12 @@ OPEN_FILES = (Path("/dev/fd"), Path("/proc/self/fd"))
 
 
 def read_tables(
-    source: object, *, rows: int = 200, seed: int = 0, name: str | None = None
+    source: object,
+    *,
+    rows: int = 200,
+    seed: int = 0,
+    name: str | None = None,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table]:
     """Every table of a source, each with `rows` sampled rows; `name` replaces the source's own."""
     if rows < 1:
@@ -59,14 +65,30 @@ def read_tables(
     if isinstance(source, Table):
         yield source
     elif isinstance(source, str) and source == "-":
-        request = Request(name or "stdin", "stdin", "standard input", "-", rows=rows, seed=seed)
+        request = Request(
+            name or "stdin",
+            "stdin",
+            "standard input",
+            "-",
+            rows=rows,
+            seed=seed,
+            overrides=overrides,
+        )
         yield from read_stream(ByteStream(sys.stdin.buffer), request)
     elif isinstance(source, DatabaseUrl) or is_url(source):
         url = source if isinstance(source, DatabaseUrl) else parse_database_url(str(source))
-        yield from read_database(url, rows=rows, seed=seed)
+        yield from read_database(url, rows=rows, seed=seed, overrides=overrides)
     elif isinstance(source, str | Path):
         path = Path(source)
-        request = Request(name or path.name, path.name, str(path), str(path), rows=rows, seed=seed)
+        request = Request(
+            name or path.name,
+            path.name,
+            str(path),
+            str(path),
+            rows=rows,
+            seed=seed,
+            overrides=overrides,
+        )
         if _is_open_pipe(path):
             with path.open("rb") as pipe:
                 yield from read_stream(ByteStream(pipe), request)
@@ -74,19 +96,28 @@ def read_tables(
             yield from _read_path(path, request)
     elif hasattr(source, "read"):
         title = Path(str(getattr(source, "name", "stream"))).name
-        request = Request(name or title, title, name or title, None, rows=rows, seed=seed)
+        request = Request(
+            name or title, title, name or title, None, rows=rows, seed=seed, overrides=overrides
+        )
         yield from read_stream(ByteStream(cast(BinaryIO, source)), request)
     else:
         from aegir.tables.in_memory import read_in_memory
 
         title = name or "table"
+        overrides.refuse(f"{title}, which is in memory")
         yield from read_in_memory(source, Request(title, title, title, None, rows=rows, seed=seed))
 
 
 def read_database(
-    url: DatabaseUrl, *, rows: int = 200, seed: int = 0, watch: Watch = lambda names: names
+    url: DatabaseUrl,
+    *,
+    rows: int = 200,
+    seed: int = 0,
+    watch: Watch = lambda names: names,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table]:
     """Every table of a database that its address asks for; `watch` passes on the names of a server's tables."""
+    overrides.refuse(f"{url}, which is a database")
     if url.path is None:
         from aegir.tables.server_tables import read_server
 
@@ -146,10 +177,16 @@ def read_text(sample: ByteSample, request: Request) -> list[Table]:
     if not sample.head.strip(b"\0"):
         what = "holds nothing but NUL bytes, as a file does that was not written to its end"
         raise UnreadableTable(_describe_empty(request, sample, what))
-    text = decode_sample(sample, request.label, lines=False)
+    overrides = request.overrides
+    overrides.refuse(f"{request.label}, which is text", "sheet")
+    text = decode_sample(sample, request.label, lines=False, encoding=overrides.encoding)
     if not text.head.strip():
         raise UnreadableTable(_describe_empty(request, sample, "holds only blanks"))
-    if text.head[:1000].lstrip().startswith(("{", "[")):
+    is_named_json = any(suffix in request.file_name.lower() for suffix in JSON_SUFFIXES)
+    looks_like_json = text.head[:1000].lstrip().startswith(("{", "["))
+    if looks_like_json and is_named_json:
+        overrides.refuse(f"{request.label}, which is JSON", "delimiter", "header", "skip")
+    if looks_like_json and not overrides.delimited:
         from aegir.tables.json_documents import (
             looks_like_lines,
             read_json_document,
@@ -157,13 +194,15 @@ def read_text(sample: ByteSample, request: Request) -> list[Table]:
         )
 
         if looks_like_lines(text.head):
-            return read_json_lines(decode_sample(sample, request.label), request)
+            lines = decode_sample(sample, request.label, encoding=overrides.encoding)
+            return read_json_lines(lines, request)
         try:
             return read_json_document(text, request)
         except UnreadableTable:
-            if any(suffix in request.file_name.lower() for suffix in JSON_SUFFIXES):
+            if is_named_json:
                 raise
-    return [read_delimited(decode_sample(sample, request.label), request)]
+    lines = decode_sample(sample, request.label, encoding=overrides.encoding)
+    return [read_delimited(lines, request)]
 
 
 def _read_path(path: Path, request: Request) -> Iterator[Table]:
@@ -205,6 +244,11 @@ def _read_container(
             yield from read_zip(path, request, read_stream)
             return
         format_ = Format.WORKBOOK
+    what = f"{request.label}, which is {format_} data"
+    if format_ is Format.WORKBOOK:
+        request.overrides.refuse(what, "encoding", "delimiter")
+    else:
+        request.overrides.refuse(what)
     from aegir.tables.reader_process import DATABASES, read_in_process
 
     tables = read_in_process(path, format_, request)
