@@ -186,7 +186,7 @@ class _Search:
                 return
             for key, below in value.items():
                 self._look(below, (*path, key), depth + 1)
-        else:
+        elif value != "FeatureCollection":  # what GeoJSON calls itself
             self.beside.append(name)
 
 

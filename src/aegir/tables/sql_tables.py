@@ -14,7 +14,7 @@ DuckDB's own `USING SAMPLE reservoir` is not used: for a few rows it favours the
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aegir.tables.assembling import (
@@ -23,6 +23,8 @@ from aegir.tables.assembling import (
     Request,
     choose_rows,
     choose_runs,
+    describe_wide,
+    most_rows,
 )
 from aegir.tables.cell_text import tidy_column
 from aegir.tables.json_documents import decode_list
@@ -136,6 +138,8 @@ def _read_relation(
         return _scan_rows(connection, relation, cells, request)
 
     cells, wide = _find_cells(described.columns, described.types)
+    width = min(len(cells), COLUMN_LIMIT)
+    asked, request = request.rows, replace(request, rows=most_rows(width, request.rows))
     texts = _read_in_groups(read_columns, cells[:COLUMN_LIMIT], reopen)
     deep = sum(cell.is_deep for cell in cells[:COLUMN_LIMIT])
     warnings = []
@@ -151,6 +155,8 @@ def _read_relation(
             values[index] = [decode_list(text) if text else None for text in texts[index]]
             if cut := sum(len(text) > LIST_TEXT for text in texts[index]):
                 warnings.append(f"cut {amount(cut, 'list')} in {cell.name!r}, too long to be read")
+    if texts and len(texts[0]) == request.rows < min(asked, total_rows or asked):
+        warnings.append(describe_wide(width, request.rows))
     names = [cell.name for cell in cells]
     columns = Columns(names, values, total_rows, warnings, typed=True)
     return list(nested_tables(columns, request))
