@@ -2,15 +2,20 @@
 
 Laws are tried on the same examples in every run, so that a fresh clone is green or red for everyone.
 To look for new counterexamples: pytest tests/laws --hypothesis-profile=search
+
+A session has a temporary folder of its own, also with several processes (pytest-xdist), and fails if Aegir has left a folder in it.
 """
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from aegir.tables.reader_process import close_readers
 from nasty_files import write_nasty_files
 
 pytest_plugins = ["browser", "database_servers", "process_kinds", "sandboxes"]
@@ -24,6 +29,35 @@ settings.register_profile(
 )
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("steady")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the temporary folder of the session; processes of pytest-xdist inherit it."""
+    if hasattr(config, "workerinput"):
+        return
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # where tmp_path is
+    folder = Path(tempfile.mkdtemp(prefix="tests-"))
+    folder.chmod(0o1777)  # database servers run as another user
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    config.stash[_TEMPORARY] = folder
+
+
+_TEMPORARY = pytest.StashKey[Path]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a session in which Aegir left a temporary folder; trylast: pytest-xdist has ended its processes."""
+    folder = session.config.stash.get(_TEMPORARY, None)
+    if folder is None:
+        return
+    close_readers()
+    if left := sorted(path.name for path in folder.glob("aegir-*")):
+        sentence = f"temporary folders were left in {folder}: {', '.join(left)}"
+        session.config.get_terminal_writer().line(f"\n{sentence}", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -44,15 +45,23 @@ class RunningService:
 
 
 @contextmanager
-def running_service(folder: Path, *options: object) -> Iterator[RunningService]:
+def running_service(
+    folder: Path, *options: object, descriptors: int | None = None
+) -> Iterator[RunningService]:
     """Start a service with a home of its own; afterwards it must stop by itself and leave nothing behind."""
     home, temporary = folder / "home", folder / "tmp"
-    home.mkdir()
-    temporary.mkdir()
+    home.mkdir(exist_ok=True)
+    temporary.mkdir(exist_ok=True)
+
+    def limit_descriptors() -> None:
+        if descriptors is not None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
     process = subprocess.Popen(
         [sys.executable, "-m", "aegir", "serve", "--port", "0", *map(str, options)],
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=limit_descriptors,
         env={**os.environ, "AEGIR_HOME": str(home), "TMPDIR": str(temporary)},
     )
     assert process.stderr is not None

@@ -80,7 +80,7 @@ class Doubling:
     def propose(self, task, effort, run, feedback):
         if feedback is not None:
             return ADD.format(number=3)
-        if task.id.endswith("-13"):
+        if task.statement == "Add 13 to the argument.":
             raise ValueError("thirteen")
         return "def solve(x):\n    return x * 2\n"
 

@@ -63,7 +63,6 @@ def annotate(
     """
     format_name = "jsonl" if as_json else format_name
     check_format(format_name)
-    out = None if out == Path("-") else out
     settings = settings_from(options)
     found, failures = _find_files(sources, settings.tables)
     files = _without_output(found, sources, out, format_name)

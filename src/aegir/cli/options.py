@@ -11,6 +11,7 @@ The environment is read here and nowhere below: AEGIR_RL_POLICY=1 switches the p
 AEGIR_LLM_KEY is the key for the endpoint that --llm-endpoint names.
 """
 
+import errno
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 LLM_KEY = "AEGIR_LLM_KEY"
 POLICY_SWITCH, POLICY_FILE = "AEGIR_RL_POLICY", "AEGIR_RL_CHECKPOINT"
 ON = ("1", "true", "yes", "on")
+STDOUT = Path("/dev/stdout")
 
 
 class PathName(click.Path):
@@ -48,6 +50,56 @@ class PathName(click.Path):
         if value == "":
             self.fail("the name is empty.", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class OutputPath(click.ParamType):  # type: ignore[type-arg]
+    """A path to write to, refused before any work begins if it cannot be written.
+
+    Folders that are missing are made when the file is written (aegir_rl.base.files), so that what is refused for another
+    reason leaves none; here is checked that they can be made.
+    """
+
+    name = "path"
+
+    def __init__(
+        self, *, file: bool = True, folder: bool = False, dash: Path | str | None = ""
+    ) -> None:
+        """`dash` is what - stands for; empty where it is refused."""
+        self.name = "file" if not folder else "path" if file else "directory"
+        self.file, self.folder, self.dash = file, folder, dash
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | None:
+        text = os.fspath(value)
+        if text == "":
+            self.fail("the name is empty.", param, ctx)
+        if text == "-" and not isinstance(self.dash, str):
+            return self.dash
+        path = Path(text)
+        problem = "stdout does not take it; name a file" if text == "-" else self._problem(path)
+        if problem:
+            raise UsageError(f"{text} cannot be written ({problem})")
+        return path
+
+    def _problem(self, path: Path) -> str | None:
+        """What keeps a path from being written; None for nothing that can be seen now."""
+        if "\0" in str(path):
+            return "its name has a NUL character"
+        try:
+            if path.exists():
+                if path.is_dir() and not self.folder:
+                    return "it is a folder; name a file"
+                if not path.is_dir() and not self.file:
+                    return "it is a file; name a folder"
+                nearest = path
+            else:
+                nearest = next(each for each in path.absolute().parents if os.path.lexists(each))
+                if not nearest.is_dir():
+                    return os.strerror(errno.ENOTDIR)
+        except OSError as error:  # a name that is too long
+            return error.strerror or str(error)
+        return None if os.access(nearest, os.W_OK) else os.strerror(errno.EACCES)
 
 
 class NumberRange(click.FloatRange):
@@ -82,6 +134,11 @@ KINDS: dict[str, Callable[..., dict[str, Any]]] = {
     "path": lambda: {"type": PathName()},
     "file": lambda: {"type": PathName(dir_okay=False)},
     "folder": lambda: {"type": PathName(file_okay=False)},
+    "output": lambda: {"type": OutputPath(dash=None)},
+    "output-lines": lambda: {"type": OutputPath(dash=STDOUT)},
+    "output-file": lambda: {"type": OutputPath()},
+    "output-folder": lambda: {"type": OutputPath(file=False, folder=True)},
+    "output-path": lambda: {"type": OutputPath(folder=True)},
     "int": lambda limits="": {"type": click.IntRange(**_range(limits)) if limits else int},
     "number": lambda limits="": {"type": NumberRange(**_range(limits)) if limits else float},
     "choice": lambda *names: {"type": click.Choice(names)},

@@ -15,7 +15,6 @@ page_option = verb_options("page")
 
 def page_target(out: Path | None, as_json: bool, example: str) -> Path | None:
     """The file a page goes to, None for stdout; raise if it would be printed to a terminal."""
-    out = None if out == Path("-") else out
     if out is None and not as_json and sys.stdout.isatty():
         raise UsageError(
             f"the page would be printed to the terminal; give --out {example}, or --json"

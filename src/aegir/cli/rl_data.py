@@ -94,7 +94,6 @@ def analyze(
 
 def save_log(episodes: Sequence[Episode], path: Path) -> None:
     """Write a log, and its folder if there is none; say what it holds."""
-    make_folder(path)
     counts = write_log(episodes, path)
     parts = ", ".join(f"{count:,} {source}" for source, count in sorted(counts.items()))
     tell(f"wrote {amount(sum(counts.values()), 'episode')} ({parts}) to {path}")
@@ -102,7 +101,6 @@ def save_log(episodes: Sequence[Episode], path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file, and its folder if there is none."""
-    make_folder(path)
     replace_file(path, escape_surrogates(text).encode())
     tell(f"wrote {path}")
 
@@ -112,11 +110,3 @@ def write_plots(folder: Path | None, plots: Plots) -> None:
     if folder is not None:
         for name, plot in plots.items():
             write_text(folder / f"{name}.svg", plot)
-
-
-def make_folder(path: Path) -> None:
-    """Make the folder that a file is to be written into."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot write into {path.parent}: {error.strerror}") from None

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from aegir.cli.options import verb_options
-from aegir.cli.rl_data import make_folder, write_plots, write_text
+from aegir.cli.rl_data import write_plots, write_text
 from aegir.cli.terminal import say, tell, track
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.text import amount
@@ -188,7 +188,6 @@ def _save(policy: RoutingPolicy, out: Path, log: LoggedDecisions, held_out: floa
     """Save a policy with the hash of the whole log it comes from."""
     how = {**policy.training, "log_sha256": log.digest, "held_out": held_out}
     policy = replace(policy, training=how)
-    make_folder(out)
     policy.save(out)
     tell(f"wrote {out}")
     return policy

@@ -39,6 +39,9 @@ DEFAULTS = RequestLimits()
     max_unpacked=DEFAULTS.unpacked_bytes // MEGABYTE,
     max_columns=DEFAULTS.columns,
     max_seconds=DEFAULTS.seconds,
+    header_seconds=DEFAULTS.header_seconds,
+    max_connections=DEFAULTS.connections,
+    max_per_address=DEFAULTS.connections_per_address,
 )
 @verb_options("annotator", "effort", "routing")
 @click.option(
@@ -61,6 +64,9 @@ def serve(
     max_unpacked: int,
     max_columns: int,
     max_seconds: float,
+    header_seconds: float,
+    max_connections: int,
+    max_per_address: int,
     log_decisions: str | None,
     memory: str | None,
     runs: Path | None,
@@ -98,6 +104,9 @@ def serve(
             columns=max_columns,
             seconds=max_seconds,
             queue=queue,
+            header_seconds=header_seconds,
+            connections=max_connections,
+            connections_per_address=max_per_address,
         ),
         decisions=_absolute(log_decisions),
         reviews=_absolute(memory or default_location()),

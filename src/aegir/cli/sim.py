@@ -85,6 +85,7 @@ def run(
     docker: bool,
     podman: bool,
     cold: bool,
+    packages: tuple[Path, ...],
     out: Path | None,
     as_json: bool,
     llm_endpoint: str | None,
@@ -103,7 +104,7 @@ def run(
     backend = "docker" if docker else "podman" if podman else "local"
 
     def open_one() -> Sandbox:
-        return open_sandbox(backend, cold=cold)
+        return open_sandbox(backend, cold=cold, packages=packages)
 
     check_engine(engine, address)
     if engine != LOCAL and llm_endpoint is not None:
@@ -113,6 +114,8 @@ def run(
     llm = llm_from(llm_endpoint, llm_model, llm_price)
     solve = find_solve(solver, effort, None if llm is None else ChatClient(llm))
     tasks = TaskRun(read_tasks(path), solve, solver=solver, effort=effort)
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
     file = ResultFile(out) if out else None
     finished = file.of(tasks) if file else []
     if engine == LOCAL and len(finished) < len(tasks.tasks):
@@ -126,7 +129,9 @@ def run(
                 new = tasks.results(open_one, workers=workers, done=done)
             else:
                 ray = ended_after.enter_context(open_ray(address, workers))
-                new = results_over(ray, tasks, backend=backend, cold=cold, done=done)
+                new = results_over(
+                    ray, tasks, backend=backend, cold=cold, packages=packages, done=done
+                )
             for result in _show_progress(new, len(tasks.tasks) - len(finished)):
                 if file:
                     file.append(result)

@@ -16,6 +16,7 @@ from aegir.cli.terminal import tell
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.base.text import amount
+from aegir_rl.base.training_run import will_resume
 from aegir_rl.offline.policy import RoutingPolicy
 from aegir_rl.simulator.collecting import collect as collect_outcomes
 from aegir_rl.simulator.collecting import require_complete
@@ -138,7 +139,8 @@ def train(
     if seed is not None:
         settings = replace(settings, seed=seed)
     folder = out or Path("runs") / config.stem
-    begin = read_policy(start) if start is not None and not resume else None
+    resumes = resume and will_resume(folder)
+    begin = read_policy(start) if start is not None and not resumes else None
     world = load_tasks(settings)
     progress = SimProgress("iteration", settings.iterations)
     try:

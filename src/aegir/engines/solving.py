@@ -3,11 +3,12 @@
     for result in results_over(engine, run, backend="local", cold=False):
 
 All tasks are sent to a place when it opens, so that its workers are forked once and keep their sandboxes. No file needs to be
-shared; every machine needs the sandbox.
+shared, but for folders of packages; every machine needs the sandbox.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from aegir.engines.engine import Engine
@@ -24,6 +25,7 @@ def results_over(
     *,
     backend: str,
     cold: bool,
+    packages: Sequence[Path] = (),
     done: Collection[tuple[str, str, int]] = (),
 ) -> Iterator[TaskResult]:
     """Yield the results of all tasks of a run that are not done, as the places of an engine have them ready."""
@@ -35,6 +37,7 @@ def results_over(
             "effort": run.effort,
             "backend": backend,
             "cold": cold,
+            "packages": [str(folder.resolve()) for folder in packages],
         },
         folder="/",
     )
@@ -49,9 +52,10 @@ def results_over(
 def open_solving(settings: Mapping[str, Any], workers: int) -> Iterator[RunShard]:
     """Start workers with sandboxes of their own."""
     solver, effort, cold = settings["solver"], settings["effort"], settings["cold"]
+    packages = [Path(folder) for folder in settings["packages"]]
 
     def open_one() -> Sandbox:
-        return open_sandbox(settings["backend"], cold=cold)
+        return open_sandbox(settings["backend"], cold=cold, packages=packages)
 
     open_one().close()  # what the machine lacks is said once, before any worker starts
     tasks = [

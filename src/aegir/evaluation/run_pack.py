@@ -30,6 +30,7 @@ from aegir.routing.learnt_policy import LearntPolicy
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.run_folder import describe_environment
+from aegir_rl.base.text import parse_json
 
 FORMAT = 1
 FILES = ("bench.json", "decisions.jsonl", "policy.safetensors", "routing.yaml")
@@ -193,7 +194,7 @@ def _json(record: Mapping[str, Any]) -> bytes:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"{path} cannot be read ({reason})") from None

@@ -20,6 +20,7 @@ from aegir_rl.base.arrays import F32, I64, Bools
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 ANSWERS = "held_out.safetensors"
 """The file in a fold's run folder."""
@@ -90,7 +91,7 @@ def load_answers(path: Path) -> dict[str, HeldOut]:
         part, _, origin = prefix.partition("@")
         fields.setdefault(origin, {}).setdefault(field, {})[part] = array
     try:
-        columns = json.loads(metadata["columns"])
+        columns = parse_json(metadata["columns"])
         return {origin: _read(fields[origin], names) for origin, names in columns.items()}
     except (KeyError, ValueError, AttributeError, TypeError):
         raise UsageError(f"{path} has incomplete held-out answers; make them again") from None

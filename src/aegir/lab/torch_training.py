@@ -26,11 +26,13 @@ from aegir.readers.bytes.heads import ALONE
 from aegir_rl.base.arrays import I32
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
+from aegir_rl.base.text import parse_json
 
 FINAL_SHARE = 0.02
 """The learning rate at the last step, as a share of its peak."""
 FORMAT = "aegir-learner-1"
 GRAMS = "grams.hashes"
+MOST_STEPS = 10**12
 """The array with the n-grams that a byte network embeds."""
 
 
@@ -51,6 +53,8 @@ class TrainingCheckpoint(NamedTuple):
     @property
     def grams(self) -> I32:
         """The n-grams that the byte network embeds."""
+        if GRAMS not in self.tensors:
+            raise UsageError(f"a training checkpoint has no tensor {GRAMS}; train again")
         hashes: I32 = self.tensors[GRAMS].numpy()
         return hashes
 
@@ -133,7 +137,23 @@ def read_learner(path: Path) -> TrainingCheckpoint:
             f"{path} is no training checkpoint (format {metadata.get('format')!r}, expected "
             f"{FORMAT!r}); give the checkpoint.safetensors of a run folder"
         )
-    return TrainingCheckpoint(tensors, int(metadata["step"]), json.loads(metadata["facts"]))
+    try:
+        step, facts = int(metadata["step"]), parse_json(metadata["facts"])
+        if not 0 <= step <= MOST_STEPS or not isinstance(facts, dict):
+            raise ValueError("its step or facts are not those of a run")
+        _check_heads(facts.get("heads", {}))
+    except (KeyError, ValueError) as error:
+        raise UsageError(f"{path} is a damaged training checkpoint ({reason_of(error)})") from None
+    return TrainingCheckpoint(tensors, step, facts)
+
+
+def _check_heads(heads: Any) -> None:
+    known = isinstance(heads, dict) and all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names)
+        for names in heads.values()
+    )
+    if not known:
+        raise ValueError("its heads are not lists of names")
 
 
 def check_same_run(saved: TrainingCheckpoint, facts: Mapping[str, Any], folder: Path) -> None:

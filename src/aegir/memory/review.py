@@ -65,7 +65,7 @@ class Review:
         """Return the review that `to_json` wrote; `where` begins the sentence that refuses anything else."""
         try:
             record = json.loads(line)
-        except (ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"{where} is no JSON ({reason_of(error)})") from None
         if not isinstance(record, dict) or "form" not in record:
             raise UsageError(
@@ -118,7 +118,9 @@ def _from_record(record: dict[str, Any]) -> Review:
         name: None if record[name] is None else _line(name, record[name])
         for name in ("label", "kind", "said", "source")
     }
-    at = _line("at", record["at"])
+    identity, at = _line("id", record["id"]), _line("at", record["at"])
+    if not identity.isprintable():
+        raise ValueError(f"the id {identity!r}; expected plain text")
     if _written(datetime.fromisoformat(at)) != at:
         raise ValueError(f"the time {at!r}; expected one like {now()}")
     if optional["kind"] not in {None, *KINDS} or (optional["label"] and not optional["kind"]):
@@ -126,7 +128,7 @@ def _from_record(record: dict[str, Any]) -> Review:
     if record["personal"] not in (None, True, False):
         raise ValueError(f"personal is {record['personal']!r}")
     return Review(
-        id=_line("id", record["id"]),
+        id=identity,
         at=at,
         by=_line("by", record["by"]),
         label=optional["label"],

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aegir.tables.overrides import (
+    MOST_LINES,
     Overrides,
     parse_delimiter,
     parse_encoding,
@@ -32,6 +33,7 @@ EFFORTS = {"low": 0.0, "normal": 0.5, "high": 1.0}
 NORMAL = EFFORTS["normal"]
 LONGEST = 86_400.0
 """Seconds that a table may be given."""
+MOST_SPAWNED = 9_999
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 ROWS_IN_QUERY = 10_000
 """Rows that a request may have sampled."""
@@ -100,8 +102,8 @@ class AnnotationSettings:
                     raise UsageError(f"{name} is {value!r}; expected {expected}")
         if self.rows < 1:
             raise UsageError(f"rows is {self.rows}; at least 1 row must be sampled")
-        if self.skip < 0:
-            raise UsageError(f"skip is {self.skip}; expected a number of lines, 0 or more")
+        if not 0 <= self.skip <= MOST_LINES:
+            raise UsageError(f"skip is {self.skip}; expected a number of lines, 0 to {MOST_LINES}")
         _ = self.overrides  # raises for what cannot be read
         if self.effort is not None:
             parse_effort(self.effort)
@@ -221,23 +223,22 @@ def parse_spawn(text: str) -> str | int:
     """Return the number of specialists that a text names, or `auto` or `all`."""
     if text in ("auto", "all"):
         return text
-    if not (text.isascii() and text.isdigit()):
-        raise UsageError(f"{text!r} is no number of specialists; expected auto, all, 0, 1, …")
+    if not (text.isascii() and text.isdigit()) or len(text) > len(str(MOST_SPAWNED)):
+        raise UsageError(f"{text[:40]!r} is no number of specialists; expected auto, all, 0, 1, …")
     return int(text)
 
 
 def _whole(name: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise UsageError(f"{name} is {text!r}; expected a whole number") from None
+    if not re.fullmatch(r"\s*[+-]?[0-9]{1,40}\s*", text, re.ASCII):
+        raise UsageError(f"{name} is {text[:40]!r}; expected a whole number")
+    return int(text)
 
 
 def _number(name: str, text: str) -> float:
     try:
-        return float(text)
+        return float(text if text.isascii() and "_" not in text else "")
     except ValueError:
-        raise UsageError(f"{name} is {text!r}; expected a number") from None
+        raise UsageError(f"{name} is {text[:40]!r}; expected a number") from None
 
 
 def _flag(name: str, text: str) -> bool:

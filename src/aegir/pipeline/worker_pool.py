@@ -19,7 +19,7 @@ from typing import Any
 
 from aegir.answers.annotation import TableAnnotation
 from aegir.pipeline.run import Failure, Prepared, annotate_sources
-from aegir.tables.reader_process import close_idle_readers
+from aegir.tables.reader_process import close_readers
 from aegir_rl.processes import CAN_FORK
 from aegir_rl.processes.plain import from_plain
 from aegir_rl.processes.pool import Lost, Pool, answer_items
@@ -62,7 +62,7 @@ class WorkerPool(Pool):
             try:
                 yield answer_items(annotate)
             finally:
-                close_idle_readers()
+                close_readers()
 
         super().__init__(lambda: fork_worker(open_), workers, tries=TRIES)
 

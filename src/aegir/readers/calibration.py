@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NEVER = math.inf
 """The threshold of what is not to be answered."""
+SMALLEST, LARGEST = 1e-6, 1_000_000
+"""Of a number of a calibration: what logits are multiplied or divided by stays within float32."""
 TASKS: "tuple[Task, Task]" = ("cta", "cpa")
 LABELS = "label@open"
 """Metrics of the labels that are fine types or kinds; only everyday tables have labels to judge them by."""
@@ -210,6 +212,8 @@ def _check_tasks(name: str, values: Any, above: float = -math.inf) -> None:
 
 
 def _check_number(name: str, value: Any, above: float = -math.inf) -> None:
-    if not isinstance(value, int | float) or not math.isfinite(value) or value <= above:
-        expected = "a finite number" + ("" if above == -math.inf else f" above {above:g}")
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    if not known or not abs(value) <= LARGEST or value <= above or 0 < abs(value) < SMALLEST:
+        least = "" if above == -math.inf else f" above {above:g}"
+        expected = f"a finite number{least}, at most {LARGEST:,}"
         raise UsageError(f"{name} of the calibration is {value!r}; expected {expected}")

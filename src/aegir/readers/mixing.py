@@ -42,6 +42,9 @@ from aegir_rl.base.errors import UsageError
 FLOOR = np.float32(1e-6)
 NUMBERS = {"types": 2, "relations": 2, "fine": 2, "personal": 3}
 """How many weights each part of the answer has."""
+LARGEST_WEIGHT = 1_000
+SHARPEST = 20
+"""1/83, which the largest of 83 probabilities is at least, raised to this power is a float32 above 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +73,15 @@ class Weights:
         lengths = {head: len(part) for head, part in parts.items()}
         numbers = [number for part in parts.values() for number in part]
         numbers += [weights.via_fine, weights.sharpness]
-        if lengths != NUMBERS or not np.isfinite(numbers).all():
+        if lengths != NUMBERS or not (np.abs(numbers) <= LARGEST_WEIGHT).all():
             raise UsageError(
-                "the weights of a mixture in the calibration are not finite numbers, two per part"
+                "the weights of a mixture in the calibration are not finite numbers, two per part, "
+                f"of at most {LARGEST_WEIGHT:,}"
             )
-        if not 0 <= weights.via_fine <= 1 or weights.sharpness <= 0:
+        if not (0 <= weights.via_fine <= 1 and 0 < weights.sharpness <= SHARPEST):
             raise UsageError(
                 f"via_fine of the calibration is {weights.via_fine} and sharpness {weights.sharpness}; "
-                "expected a share from 0 to 1 and a number above 0"
+                f"expected a share from 0 to 1 and a number above 0, at most {SHARPEST}"
             )
         return weights
 

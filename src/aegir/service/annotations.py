@@ -22,7 +22,7 @@ from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator
 from aegir.routing.corrections import record_review
 from aegir.service.jobs import REPORT, AnnotateJob
-from aegir.service.limits import Refused, RequestLimits
+from aegir.service.limits import Refused, RequestLimits, store_refusal
 from aegir.service.reports import JobAnswers, reply_to
 from aegir.service.responses import Reply, error_reply
 from aegir.service.sources import read_sent
@@ -99,7 +99,7 @@ class RequestAnnotator:
             try:
                 self._log(answer)
             except AegirError as error:  # the store, which is not the sender's fault
-                yield answer.index, error_reply(Refused(503, str(error)))
+                yield answer.index, error_reply(store_refusal(error))
                 continue
             yield answer.index, reply_to(answer, seconds)
 
@@ -161,7 +161,7 @@ class RequestAnnotator:
             try:
                 self._reviews = seen, load_memory(location, advice="memory=false leaves it out")
             except AegirError as error:  # not the sender's fault
-                raise Refused(503, str(error)) from None
+                raise store_refusal(error) from None
         return self._reviews[1]
 
     def _annotator(self, settings: AnnotationSettings) -> Annotator:

@@ -16,10 +16,9 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 
 from aegir.answers.html_page import STYLE
 from aegir.service.job_queue import JobQueue
@@ -36,7 +35,7 @@ from aegir.service.jobs import (
     TeachJob,
     read_query,
 )
-from aegir.service.limits import Refused, RequestLimits
+from aegir.service.limits import Refused, RequestLimits, out_of_resources
 from aegir.service.openapi import describe_api
 from aegir.service.request_folders import RequestFolders
 from aegir.service.responses import Reply, refusal
@@ -70,9 +69,9 @@ class Service:
         files = {path.name: path for path in PAGE.iterdir() if path.suffix in PAGE_TYPES} | SHARED
         self._page = {name: path.read_bytes() for name, path in files.items()}
 
-    def app(self, access: Access) -> Starlette:
-        """Return the application behind its guard."""
-        return Starlette(
+    def app(self, access: Access) -> Guard:
+        """Return the application behind its guard, which is the outermost so that errors pass it, too."""
+        routed = Starlette(
             routes=[
                 Route("/", self._index),
                 Route("/page/{name}", self._page_file),
@@ -95,9 +94,9 @@ class Service:
                     "/runs/{name}", self._done("run", lambda r: ShowRunJob(_name(r)), heavy=True)
                 ),
             ],
-            middleware=[Middleware(Guard, access=access)],
             exception_handlers={HTTPException: _unknown_route, Exception: _unexpected},
         )
+        return Guard(routed, access)
 
     def _measured(
         self, operation: str, handler: Handler
@@ -111,6 +110,11 @@ class Service:
                 return reply.response()
             except AegirError as error:
                 return refusal(error)
+            except OSError as error:
+                refused = out_of_resources(error)
+                if refused is None:
+                    raise
+                return refusal(refused)
             finally:
                 self._status.note(operation, time.perf_counter() - started, reply)
 
@@ -118,7 +122,7 @@ class Service:
 
     async def _annotate(self, request: Request) -> Reply:
         with self._queue.admit(), self._folders.take() as folder:
-            settings, format_ = read_query(request.query_params)
+            settings, format_ = read_query(request.query_params.multi_items())
             upload = await receive(request, folder, self._limits)
             job = AnnotateJob(_sent(folder, upload), settings, format_)
             return await self._queue.submit(job, heavy=is_heavy(folder, upload), key=job.key)
@@ -199,14 +203,24 @@ def _sent(folder: Path, upload: Upload) -> Sent:
 async def _unknown_route(request: Request, error: Exception) -> Response:
     """Say what can be asked for, in the form of all errors."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    path, method = request.url.path, request.method
+    path, allowed = request.url.path, ", ".join(_methods(request))
     sentences = {
         404: f"there is no {path}; GET /openapi.json lists what there is",
-        405: f"{path} does not take {method}; GET /openapi.json lists what it takes",
+        405: f"{path} does not take {request.method}; it takes {allowed}",
     }
-    return refusal(
+    response = refusal(
         Refused(status, sentences.get(status, f"the request failed with status {status}"))
     )
+    if status == 405:
+        response.headers["allow"] = allowed
+    return response
+
+
+def _methods(request: Request) -> list[str]:
+    """Return the methods that a path takes, of all its routes."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in matching for method in route.methods or ()})
 
 
 async def _unexpected(_request: Request, _error: Exception) -> Response:

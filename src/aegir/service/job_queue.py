@@ -40,6 +40,8 @@ from aegir_rl.processes.worker import END
 AT_ONCE = 4
 """Jobs of a batch. With 16 clients and two workers, 8 would let unlucky requests wait for two long batches in a row."""
 TRIES = 2
+SECONDS_TO_WAIT = 0.2
+"""Until a worker that could not be started is tried again."""
 
 
 @dataclass(slots=True, eq=False)
@@ -250,7 +252,12 @@ class JobQueue:
         await self._start_worker(slot)
 
     async def _start_worker(self, slot: int) -> None:
-        started = self._fork_server.start_worker()
+        while True:
+            try:
+                started = self._fork_server.start_worker()
+                break
+            except OSError:  # descriptors are used up; jobs wait until there are some
+                await asyncio.sleep(SECONDS_TO_WAIT)
         replies, requests = await asyncio.open_unix_connection(sock=started.connection)
         self._connections[slot] = _Connection(started.pid, replies, requests)
         self.metrics.pids.append(started.pid)

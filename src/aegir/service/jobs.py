@@ -3,7 +3,7 @@
 Not here: doing them (worker.py), and who does them when (job_queue.py).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -44,14 +44,18 @@ class AnnotateJob:
         return repr(self.settings)
 
 
-def read_query(query: Mapping[str, str]) -> tuple[AnnotationSettings, str]:
-    """Return settings and format; raise `UsageError` for unknown names and for values that cannot be used."""
+def read_query(options: Iterable[tuple[str, str]]) -> tuple[AnnotationSettings, str]:
+    """Return settings and format; raise `UsageError` for names that are unknown or twice, and for values that cannot be used."""
     known = ["format", *QUERY]
-    for name in query:
+    query: dict[str, str] = {}
+    for name, text in options:
         if name not in known:
             near = get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
             raise UsageError(f"unknown option {name!r}; {hint}")
+        if name in query:
+            raise UsageError(f"the option {name} is given twice; send one value for it")
+        query[name] = text
     chosen = {name: text for name, text in query.items() if name != "format"}
     return AnnotationSettings.from_query(chosen), query.get("format", "json")
 

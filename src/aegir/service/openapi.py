@@ -21,11 +21,14 @@ REFUSALS = {
     "408": "The request arrived too slowly",
     "413": "Too large: bytes, unpacked bytes, files or columns",
     "415": "Another content type than multipart/form-data or application/json",
+    "421": "Addressed under a name that the service does not have",
     "422": "No table could be read; the sentence says why",
     "429": "Too many requests are waiting; Retry-After says when to try again",
-    "503": "The service is stopping, or a worker ended during the request",
+    "431": "Too many headers, or too long ones",
+    "503": "The service is stopping, has too many connections, or a worker ended during the request",
+    "507": "The disk of the service is full",
 }
-WITHOUT_BODY = ("400", "401", "429")
+WITHOUT_BODY = ("400", "401", "403", "421", "429", "431", "503")
 """Refusals of operations that receive no body."""
 
 
@@ -42,8 +45,12 @@ def describe_api(about: Mapping[str, Any], limits: RequestLimits) -> dict[str, A
     )
     options = {option["name"]: option for option in paths["/annotate"]["post"]["parameters"]}
     options["format"]["schema"]["enum"] = [*about["formats"], REPORT]
+    document["components"]["schemas"]["Lesson"]["properties"]["kind"]["enum"] = about["kinds"]
     for path, operations in paths.items():
         for operation in operations.values():
+            for body in operation.get("requestBody", {}).get("content", {}).values():
+                if files := body["schema"]["properties"].get("file"):
+                    files["maxItems"] = limits.files
             if path == "/metrics":
                 continue
             statuses = REFUSALS if "requestBody" in operation else WITHOUT_BODY

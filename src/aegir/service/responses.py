@@ -1,6 +1,10 @@
-"""HTTP responses: answers of workers, and refusals, which carry the sentence that the command line would print."""
+"""HTTP responses: answers of workers, and refusals, which carry the sentence that the command line would print.
+
+Where that sentence names an option of the command line that a request has under another name, it is said in the names of HTTP.
+"""
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,6 +14,17 @@ from aegir.service.limits import UNAVAILABLE, Refused, status_of
 from aegir_rl.base.errors import AegirError
 
 SECONDS_TO_RETRY = 5
+_IN_REQUESTS = (
+    (re.compile(r" or --annotator out\b"), " out"),
+    (re.compile(r"\buse --annotator"), "start the service with --annotator"),
+    (
+        re.compile(
+            r"(?<![\w'\"-])--(rows|seed|min-confidence|precision|effort|within|spawn|tables|format|not)(?![\w.-])"
+        ),
+        lambda match: match[1].replace("-", "_"),
+    ),
+)
+"""Options of the command line in sentences, and what a request has instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +63,7 @@ def json_reply(value: object, status: int = 200, facts: dict[str, Any] | None = 
 
 def error_reply(error: AegirError, **more: object) -> Reply:
     """Return the reply that tells of an error."""
-    reply = json_reply({"error": str(error), **more}, status_of(error))
+    reply = json_reply({"error": sentence_of(error), **more}, status_of(error))
     return replace(reply, headers=_retry_header(error))
 
 
@@ -57,7 +72,15 @@ def refusal(error: AegirError) -> Response:
     headers = _retry_header(error)
     if status_of(error) == 401:
         headers["www-authenticate"] = "Bearer"
-    return JSONResponse({"error": str(error)}, status_of(error), headers)
+    return JSONResponse({"error": sentence_of(error)}, status_of(error), headers)
+
+
+def sentence_of(error: AegirError) -> str:
+    """Return what an error says, in the names that options have in a request."""
+    sentence = str(error)
+    for pattern, words in _IN_REQUESTS:
+        sentence = pattern.sub(words, sentence)
+    return sentence
 
 
 def _retry_header(error: AegirError) -> dict[str, str]:

@@ -1,9 +1,11 @@
 """Who may ask: the checks before every request, and the headers on every response.
 
 What it stops
-  - pages of other sites that use a visitor's browser to reach the service: a request with a foreign `Origin`, or with a `Host`
-    that is a name nobody allowed (DNS rebinding), gets 403 or 421;
+  - pages of other sites that use a visitor's browser to reach the service: a request with a foreign `Origin`, one that changes
+    something and that a browser says was sent by another site or another origin of the same site (`Sec-Fetch-Site`), or with a
+    `Host` that is a name nobody allowed (DNS rebinding), gets 403 or 421;
   - anyone without the token, when there is one; it is compared in constant time;
+  - headers in such numbers that looking through them takes time;
   - the page being framed, loading anything from elsewhere, or running a script that is not its own, and responses being
     read as another type than they state.
 
@@ -14,6 +16,7 @@ The page itself (HTML, style, script) holds no data and is served without a toke
 
 import hmac
 import ipaddress
+import re
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
@@ -39,6 +42,14 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 UNCHANGING = ("GET", "HEAD")
+OWN_PAGES = ("same-origin", "none")
+"""Values of `Sec-Fetch-Site` for requests of the page, and for those that a user makes by hand."""
+MOST_HEADERS = 100
+RESERVED_PLACE = "aegir.reserved_place"
+"""Set in the state of a request whose connection was only taken for `/health`."""
+HEALTH = "/health"
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s:@/\\?#\[\]%]+))(?::[0-9]{1,5})?")
+"""An address in brackets or a name, and perhaps a port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,10 @@ class Access:
 
     def check(self, method: str, path: str, headers: Headers) -> None:
         """Raise `Refused` for a request that may not be served."""
+        if len(headers) > MOST_HEADERS:
+            raise Refused(
+                431, f"the request has {len(headers):,} headers; expected at most {MOST_HEADERS}"
+            )
         host = headers.get("host", "")
         if not self._is_known(host):
             raise Refused(
@@ -74,8 +89,9 @@ class Access:
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
             raise Refused(403, f"requests from pages of {origin!r} are not accepted")
-        if method not in UNCHANGING and headers.get("sec-fetch-site") == "cross-site":
-            raise Refused(403, "requests from pages of other sites are not accepted")
+        site = headers.get("sec-fetch-site")
+        if method not in UNCHANGING and site is not None and site.lower() not in OWN_PAGES:
+            raise Refused(403, f"requests from other pages ({site[:20]}) are not accepted")
         if self.token is not None and not is_public(path) and not self._has_token(headers):
             raise Refused(
                 401, "the token is missing or wrong; send the header Authorization: Bearer TOKEN"
@@ -84,6 +100,8 @@ class Access:
     def _is_known(self, host: str) -> bool:
         """Whether the Host header holds an address, which no one else's name server can point here, or a known name."""
         name = host_name(host)
+        if not name:
+            return False
         if name.lower() in (*LOOPBACK_NAMES, *(known.lower() for known in self.names)):
             return True
         return name.lower() == self.host.lower() or _is_address(name)
@@ -108,13 +126,19 @@ class Guard:
             await self._app(scope, receive, send)
             return
         path = scope["path"]
+        is_reserved = scope.get("state", {}).get(RESERVED_PLACE, False)
+        added = security_headers(path)
+        if is_reserved:  # the next request may find an ordinary place
+            added.append((b"connection", b"close"))
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *_headers(path)]}
+                message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
         try:
+            if is_reserved and path != HEALTH:
+                raise too_many_connections()
             self._access.check(scope["method"], path, Headers(scope=scope))
         except Refused as error:
             response: Response = refusal(error)
@@ -125,7 +149,7 @@ class Guard:
 
 def is_public(path: str) -> bool:
     """Whether a path is served without a token: the page's own files, and whether the service is up."""
-    return path in ("/", "/health") or path.startswith("/page/")
+    return path in ("/", HEALTH) or path.startswith("/page/")
 
 
 def is_loopback(host: str) -> bool:
@@ -139,10 +163,14 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name(host: str) -> str:
-    """Return a Host header without its port and brackets."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
+    """Return a Host header without its port and brackets; an empty text for one that is written in any other way."""
+    match = _HOST.fullmatch(host)
+    return (match[1] or match[2]) if match else ""
+
+
+def too_many_connections() -> Refused:
+    """Return the refusal of a request for whose connection there is no room."""
+    return Refused(503, "the service has too many connections; try again in a moment", 1)
 
 
 def _is_address(name: str) -> bool:
@@ -153,7 +181,8 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _headers(path: str) -> list[tuple[bytes, bytes]]:
+def security_headers(path: str) -> list[tuple[bytes, bytes]]:
+    """Return the headers that every response to this path has."""
     is_page = path == "/" or path.startswith("/page/")
     headers = {
         **HEADERS,

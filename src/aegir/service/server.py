@@ -14,7 +14,6 @@ import os
 import shutil
 import signal
 import socket
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,8 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 # numpy is loaded here, before the fork, so that it is loaded once.
 import aegir_rl.observe.performance_tracker  # noqa: F401
+from aegir.service.connections import ACCEPTED_AT_ONCE, Listener, connections_within
 from aegir.service.limits import RequestLimits
 from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.base.temporary import make_private_folder
 from aegir_rl.processes.fork_server import ForkServer
 from aegir_rl.processes.worker import Open
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from aegir.service.security import Access
 
 STOP = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-MOST_CONNECTIONS = 1024
-LONGEST_HEADERS = 32 << 10
 TRIES_TO_REMOVE = 100
 
 
@@ -59,7 +58,7 @@ def serve(
     settings: ServiceSettings, announce: Callable[[str], None], say: Callable[[str], None]
 ) -> None:
     """Serve until stopped by a signal; `announce` gets the address, `say` a sentence for each file that cannot be used."""
-    folder = Path(tempfile.mkdtemp(prefix="aegir-serve-"))
+    folder = make_private_folder()
 
     def build() -> tuple[Open, dict[str, Any]]:
         from aegir.service.annotations import RequestAnnotator, Stores
@@ -81,14 +80,16 @@ async def _serve(
     settings: ServiceSettings,
     fork_server: ForkServer,
     folder: Path,
-    listener: socket.socket,
+    listener: Listener,
     announce: Callable[[str], None],
 ) -> None:
     # Imported while the fork server loads the annotator.
     import uvicorn
 
     from aegir.service.app import Service
+    from aegir.service.http_protocol import LONGEST_HEADERS, as_bytes, service_protocol
     from aegir.service.job_queue import JobQueue
+    from aegir.service.security import too_many_connections
     from aegir.service.status import Status
 
     class Server(uvicorn.Server):
@@ -106,18 +107,23 @@ async def _serve(
     queue = JobQueue(fork_server, folder, workers=settings.workers, limits=settings.limits)
     status = Status(queue.metrics, settings.limits, about)
     app = Service(queue, status, settings.limits, folder).app(settings.access)
+    limits = settings.limits
+    connections = connections_within(
+        limits.connections, limits.connections_per_address, workers=settings.workers
+    )
+    listener.refusal = as_bytes(too_many_connections())
     server = Server(
         uvicorn.Config(
             app,
             lifespan="off",
-            http="h11",
+            http=service_protocol(connections, limits),
             ws="none",
             loop="asyncio",
             log_config=None,
             log_level="error",
             access_log=False,
             server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
+            backlog=ACCEPTED_AT_ONCE,
             h11_max_incomplete_event_size=LONGEST_HEADERS,
         )
     )
@@ -145,14 +151,14 @@ def remove_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _bound_socket(host: str, port: int) -> Iterator[socket.socket]:
+def _bound_socket(host: str, port: int) -> Iterator[Listener]:
     """A socket bound to the address, not yet listening; raise UsageError if that is not possible."""
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (socket.gaierror, UnicodeError, OverflowError) as error:
         raise UsageError(f"--host {host} is no address of this machine ({error})") from None
     family, kind, protocol, _, address = addresses[0]
-    with socket.socket(family, kind, protocol) as listener:
+    with Listener(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(address)

@@ -13,16 +13,16 @@ Promises
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from aegir.service.limits import Refused, RequestLimits
+from aegir.service.limits import Refused, RequestLimits, out_of_resources
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -32,6 +32,8 @@ JSON_FILE = "body.json"
 FIELD_BYTES = 1 << 20
 LONGEST_NAME = 255
 """Bytes of a file name that common file systems take."""
+LEAST_RATE = 1 << 10
+"""Bytes per second that a body must keep up, beyond the time that the headers may take."""
 SECONDS_TO_DRAIN = 5.0
 """How long the rest of a refused body is read, so that its sender gets to read the refusal."""
 
@@ -50,30 +52,63 @@ async def receive(
     request: Request, folder: Path, limits: RequestLimits, *, fields: Sequence[str] = ()
 ) -> Upload:
     """Write the files or the JSON document of a request into the folder; raise `Refused` for what is not accepted."""
+    pace = _Pace(limits)
     try:
-        async with asyncio.timeout(limits.upload_seconds):
-            return await _receive(request, folder, limits, fields)
+        async with pace.timeout:
+            return await _receive(request, pace, folder, limits, fields)
     except TimeoutError:
         raise Refused(
-            408,
-            f"the request did not arrive within {limits.upload_seconds:g} seconds; send less, or over a faster line",
+            408, f"the request {pace.complaint()}; send less, or over a faster line"
         ) from None
     except ClientDisconnect:
         raise Refused(400, "the connection was cut before the request had arrived") from None
     except Refused:
         await _drain(request, limits)
         raise
+    except OSError as error:
+        refused = out_of_resources(error)
+        if refused is None:
+            raise
+        await _drain(request, limits)
+        raise refused from None
+
+
+class _Pace:
+    """The time that a body has to arrive: so much in all, and less for one that trickles in."""
+
+    def __init__(self, limits: RequestLimits) -> None:
+        self._limits = limits
+        self._started = asyncio.get_running_loop().time()
+        self._received = 0
+        self.timeout = asyncio.timeout_at(self._started + self._seconds())
+
+    async def pieces(self, request: Request) -> AsyncIterator[bytes]:
+        """Yield the body as it arrives."""
+        async for piece in request.stream():
+            self._received += len(piece)
+            self.timeout.reschedule(self._started + self._seconds())
+            yield piece
+
+    def complaint(self) -> str:
+        """What was wrong with a body that took too long."""
+        if self._seconds() < self._limits.upload_seconds:
+            return f"arrives at less than {LEAST_RATE:,} bytes a second"
+        return f"did not arrive within {self._limits.upload_seconds:g} seconds"
+
+    def _seconds(self) -> float:
+        by_rate = self._limits.header_seconds + self._received / LEAST_RATE
+        return min(by_rate, self._limits.upload_seconds)
 
 
 async def _receive(
-    request: Request, folder: Path, limits: RequestLimits, fields: Sequence[str]
+    request: Request, pace: _Pace, folder: Path, limits: RequestLimits, fields: Sequence[str]
 ) -> Upload:
     kind, options = parse_options_header(request.headers.get("content-type"))
     stated = request.headers.get("content-length", "")
     if stated.isascii() and stated.isdigit() and int(stated) > _most(limits):
         raise _too_large(limits)
     if kind == JSON:
-        return await _receive_json(request, folder, limits)
+        return await _receive_json(pace.pieces(request), folder, limits)
     if kind != FORM or not options.get(b"boundary"):
         came = kind.decode("latin-1") or "nothing"
         raise Refused(
@@ -83,11 +118,11 @@ async def _receive(
     form = _Form(folder, limits, fields)
     try:
         parser = MultipartParser(options[b"boundary"], form.callbacks())
-        async for piece in request.stream():
+        async for piece in pace.pieces(request):
             form.count(len(piece))
             parser.write(piece)
         parser.finalize()
-    except MultipartParseError as error:
+    except FormParserError as error:
         raise Refused(400, f"the form cannot be read ({str(error).rstrip('.')})") from None
     finally:
         form.close()
@@ -96,10 +131,12 @@ async def _receive(
     return form.upload
 
 
-async def _receive_json(request: Request, folder: Path, limits: RequestLimits) -> Upload:
+async def _receive_json(
+    pieces: AsyncIterator[bytes], folder: Path, limits: RequestLimits
+) -> Upload:
     upload = Upload(body=JSON_FILE)
     with (folder / JSON_FILE).open("wb") as file:
-        async for piece in request.stream():
+        async for piece in pieces:
             upload.size += len(piece)
             if upload.size > limits.upload_bytes:
                 raise _too_large(limits)
@@ -185,6 +222,8 @@ class _Form:
             self._file = (self._folder / name).open("wb")
             return
         field_name = options.get(b"name", b"").decode("utf-8", "replace")
+        if field_name in self.upload.fields:
+            raise Refused(400, f"the form has two parts {field_name!r}; send one")
         if field_name not in self._fields:
             expected = ", ".join(["files", *self._fields])
             raise Refused(

@@ -36,9 +36,9 @@ from aegir.service.jobs import (
     ShowTypeJob,
     TeachJob,
 )
-from aegir.service.limits import Refused, RequestLimits
+from aegir.service.limits import Refused, RequestLimits, out_of_resources
 from aegir.service.responses import Reply, error_reply, json_reply
-from aegir.tables.reader_process import close_idle_readers
+from aegir.tables.reader_process import close_readers
 from aegir.vocabulary.terms import KINDS
 from aegir_rl.base.errors import AegirError
 from aegir_rl.processes.plain import from_plain
@@ -74,6 +74,9 @@ def open_worker(
         own.mkdir()
     except FileNotFoundError:  # the service ended while this worker was started
         raise SystemExit from None
+    except OSError as error:  # requests that need the folder will be refused
+        if out_of_resources(error) is None:
+            raise
     tempfile.tempdir = str(own)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))
@@ -81,7 +84,7 @@ def open_worker(
     try:
         yield lambda request: (reply.to_bytes(index) for index, reply in work(json.loads(request)))
     finally:
-        close_idle_readers()
+        close_readers()
         shutil.rmtree(own, ignore_errors=True)
 
 
@@ -145,10 +148,15 @@ class JobWorker:
 
 
 def _unexpected(error: Exception) -> Reply:
-    """Print the traceback where the service runs; the sender learns that it is not their fault."""
+    """Print the traceback where the service runs; the sender learns that it is not their fault.
+
+    What is used up (memory, disk, descriptors) has a sentence instead of a traceback.
+    """
     if isinstance(error, MemoryError):
         return error_reply(
             Refused(422, "the request needs more memory than a worker may have; send less")
         )
+    if (refused := out_of_resources(error)) is not None:
+        return error_reply(refused)
     traceback.print_exception(error)
     return json_reply({"error": "something went wrong inside the service; its log says what"}, 500)

@@ -22,7 +22,6 @@ without a rowid that can be named, are scanned for at most `SCANNED_ROWS` rows.
 import codecs
 import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -50,6 +49,7 @@ from aegir_rl.base.duckdb_engine import (
     quote_name,
 )
 from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.temporary import private_folder
 from aegir_rl.base.text import amount
 
 TABLE_SECONDS = 2.0
@@ -82,14 +82,14 @@ def read_sqlite(path: Path, request: Request) -> Iterator[Table]:
     path = path.resolve()  # SQLite looks for the log beside the file that a link points to
     log = Path(f"{path}-wal")
     has_log = log.is_file() and log.stat().st_size > 0
-    with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
-        if has_log and path.stat().st_size + log.stat().st_size <= COPY_LIMIT:
-            copy = _copy_with_log(path, log, Path(folder), request.label)
+    if has_log and path.stat().st_size + log.stat().st_size <= COPY_LIMIT:
+        with private_folder() as folder:
+            copy = _copy_with_log(path, log, folder, request.label)
             yield from _read_sqlite_file(copy, log.name, "mode=ro", request)
-        else:
-            note = f"changes in {log.name} are not read because it is too large to copy"
-            warnings = (note,) if has_log else ()
-            yield from _read_sqlite_file(path, log.name, "mode=ro&immutable=1", request, warnings)
+    else:
+        note = f"changes in {log.name} are not read because it is too large to copy"
+        warnings = (note,) if has_log else ()
+        yield from _read_sqlite_file(path, log.name, "mode=ro&immutable=1", request, warnings)
 
 
 def read_duckdb(path: Path, request: Request) -> Iterator[Table]:

@@ -24,6 +24,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from aegir.tables.assembling import (
     COLUMN_LIMIT,
@@ -37,7 +38,7 @@ from aegir.tables.layout import Layout, find_layout
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 from aegir.tables.trimming import trim_body
-from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.errors import UnreadableTable, UsageError
 from aegir_rl.base.text import amount
 
 DELIMITERS = ",\t;|\x01\x1f^~¦§"
@@ -68,8 +69,11 @@ def read_delimited(sample: TextSample, request: Request) -> Table:
     dialect = find_dialect(head, overrides.delimiter)
     rows = _parse(head, dialect)
     if not rows:
-        behind = f" behind the first {amount(overrides.skip, 'line')}" if overrides.skip else ""
-        raise UnreadableTable(f"{request.label} holds no rows{behind}; expected a table")
+        if overrides.skip:
+            raise UsageError(
+                f"skip is {overrides.skip}, but {request.label} holds no rows behind so many lines"
+            )
+        raise UnreadableTable(f"{request.label} holds no rows; expected a table")
     layout = find_layout(rows, overrides.header)
     blocks = [_parse_block(block, dialect, layout.width) for block in sample.blocks]
     body = merge_pieces(rows[layout.body_start :], blocks, request.generator("pieces"))
@@ -141,10 +145,10 @@ def find_dialect(text: str, given: str | None = None) -> Dialect:
 
 
 def _skip_lines(text: str, count: int) -> str:
-    for _ in range(count):
-        end = LINE_END.search(text)
-        text = text[end.end() :] if end else ""
-    return text
+    if not count:
+        return text
+    end = next(islice(LINE_END.finditer(text), count - 1, None), None)
+    return text[end.end() :] if end else ""
 
 
 def _parse(text: str, dialect: Dialect) -> list[list[str]]:

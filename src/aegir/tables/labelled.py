@@ -129,7 +129,7 @@ def read_labelled_tables(path: Path) -> Iterator[LabelledTable]:
 def _parse(line: str, where: str) -> LabelledTable:
     try:
         record = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{where} is not JSON ({reason_of(error)}); expected one table per line"
         ) from None

@@ -12,6 +12,8 @@ from dataclasses import dataclass, fields
 from aegir_rl.base.errors import UsageError
 
 NO_HEADER = 0
+MOST_LINES = 999_999
+"""The last line that may be called the header, and the most lines that may be skipped."""
 NAMED_DELIMITERS = {
     "tab": "\t",
     "\\t": "\t",
@@ -68,9 +70,9 @@ def parse_encoding(name: str) -> str:
 def parse_delimiter(text: str) -> str:
     """Return the character that a text names; raise `UsageError` for anything but one character."""
     text = NAMED_DELIMITERS.get(text.lower(), text)
-    if len(text) != 1 or text in NOT_DELIMITERS:
+    if len(text) != 1 or text in NOT_DELIMITERS or text.isalnum():
         raise UsageError(
-            f"the delimiter is {text[:40]!r}; expected one character, or tab, comma, semicolon, pipe or space"
+            f"the delimiter is {text[:40]!r}; expected one character that is no letter or digit, or tab, comma, semicolon, pipe or space"
         )
     return text
 
@@ -83,7 +85,7 @@ def parse_header(value: str | int) -> int:
     if (
         isinstance(value, bool)
         or not (text.isascii() and text.isdigit())
-        or not 0 < int(text) < 10**6
+        or not 0 < int(text[:9]) <= MOST_LINES
     ):
         raise UsageError(
             f"the header is {text[:40]!r}; expected the number of its line, from 1, or none"

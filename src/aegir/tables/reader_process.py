@@ -12,7 +12,7 @@ What it stops
     for a database `SECONDS` per table, whatever its size;
   - memory: `MEMORY` and `MEMORY_PER_BYTE` for each byte of the file (Linux only: other systems accept the
     limit and do not enforce it);
-  - leftovers: temporary files are deleted with the process.
+  - leftovers: temporary files are deleted with the process; few files need any.
 
 What it does not stop: a file that takes control of a library. The process has all rights of its user.
 
@@ -37,7 +37,8 @@ from typing import Any
 from aegir.tables.assembling import Request
 from aegir.tables.formats import Format
 from aegir.tables.table import Table
-from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.errors import UnreadableTable, UsageError
+from aegir_rl.base.temporary import remove_folders_of, remove_stale_folders
 from aegir_rl.processes.channel import TooLong
 from aegir_rl.processes.plain import from_plain, to_json
 from aegir_rl.processes.worker import describe_exit, exec_worker, serve_parent
@@ -56,7 +57,7 @@ DATABASES = (Format.SQLITE, Format.DUCKDB)
 OUT_OF_TIME = (signal.SIGPROF, signal.SIGALRM)
 
 _idle: list["ReaderProcess"] = []
-_of_parent: list["ReaderProcess"] = []
+_open: set["ReaderProcess"] = set()
 
 
 def read_in_process(path: Path, format_: Format, request: Request) -> Iterator[Table]:
@@ -103,12 +104,12 @@ class ReaderProcess:
     """A child process that reads one file at a time; `close` ends it."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="aegir-")
+        remove_stale_folders(Path(tempfile.gettempdir()))
         self._worker = exec_worker(
             ["-c", PROGRAM],
             paths=[str(Path(__file__).parents[2]), *filter(None, sys.path)],
             environment={
-                "TMPDIR": self._folder.name,
+                "TMPDIR": tempfile.gettempdir(),
                 "OPENBLAS_NUM_THREADS": "1",
                 "ARROW_DEFAULT_MEMORY_POOL": "system",  # the others reserve memory that counts as used
             },
@@ -116,6 +117,7 @@ class ReaderProcess:
             errors=subprocess.DEVNULL,
         )
         self._ready = True
+        _open.add(self)
 
     @property
     def is_reusable(self) -> bool:
@@ -144,8 +146,9 @@ class ReaderProcess:
 
     def close(self) -> None:
         """End the process and delete its temporary files."""
+        _open.discard(self)
         self._worker.close(signal.SIGKILL)
-        self._folder.cleanup()
+        remove_folders_of(self._worker.pid)
 
     def _receive(self, order: "_Order") -> bytes:
         try:
@@ -179,7 +182,7 @@ class _Order:
 
     def describe_error(self, error: Exception) -> str:
         """The sentence for an exception that reading this file raised."""
-        if isinstance(error, UnreadableTable):
+        if isinstance(error, UnreadableTable | UsageError):
             return str(error)
         data = f"{self.request.label} is {self.format} data"
         if isinstance(error, MemoryError):
@@ -235,16 +238,17 @@ def _take_reader() -> ReaderProcess:
 
 
 @atexit.register
-def close_idle_readers() -> None:
-    """End the processes that wait for the next file."""
-    while _idle:
-        _idle.pop().close()
+def close_readers() -> None:
+    """End the processes that wait for the next file, and those whose file is not read to its end."""
+    _idle.clear()
+    while _open:
+        _open.pop().close()
 
 
 def _leave_readers_to_parent() -> None:
-    """Forget the parent's readers in a forked process; they are kept, because deleting one deletes its folder."""
-    _of_parent.extend(_idle)
+    """Forget the parent's readers in a forked process."""
     _idle.clear()
+    _open.clear()
 
 
 os.register_at_fork(after_in_child=_leave_readers_to_parent)

@@ -68,7 +68,7 @@ def _table_from_sheet(sheet: Any, request: Request) -> Table:
     skip = request.overrides.skip
     head = [_row_text(row) for row in islice(_filled_rows(sheet, skip), HEAD_ROWS)]
     if not head:
-        raise UnreadableTable(f"{request.label} has no cells behind its first {skip} rows")
+        raise UnreadableTable(f"skip is {skip}, but {request.label} holds no rows behind so many")
     layout = find_layout(head, request.overrides.header)
     total, last = -layout.body_start, None
     for last in _filled_rows(sheet, skip):  # noqa: B007

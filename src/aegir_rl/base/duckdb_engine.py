@@ -5,7 +5,6 @@ cannot install or load an extension.
 """
 
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.temporary import temporary_name
 
 MEMORY_LIMIT = "300MB"
 """A row group of 120,000 texts of 6,000 bytes needs 250 MB."""
@@ -51,7 +51,7 @@ def open_connection(database: str, *, untrusted: bool = False) -> Any:
     settings: dict[str, str | bool | int | float | list[str]] = {
         "threads": 1,
         "memory_limit": MEMORY_LIMIT,
-        "temp_directory": f"{tempfile.gettempdir()}/aegir-duckdb-{os.getpid()}",
+        "temp_directory": str(temporary_name("duckdb")),
         "max_temp_directory_size": SPILL_LIMIT,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,

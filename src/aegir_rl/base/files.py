@@ -8,6 +8,7 @@
 Promises
   - readers see the old file or the whole new one, and the new one is on the disk before it gets the name;
   - mode and, where the system permits, owner and extended attributes of the old file are kept;
+  - folders that are missing are made;
   - a link stays a link: the file it leads to is replaced; a file that may not be written is not replaced;
   - pipes, devices and files that a process holds open (/dev/stdout) are written to directly;
   - what fails to be written raises `UsageError` with the reason; other errors in the block pass through;
@@ -23,7 +24,6 @@ import re
 import secrets
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -78,6 +78,7 @@ class NewContent:
             self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
             return
         self._target = Path(os.path.realpath(path))
+        self._target.parent.mkdir(parents=True, exist_ok=True)
         if self._target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         old = self._target.stat() if self._target.exists() else None
@@ -140,8 +141,10 @@ def utf8_path(path: Path) -> Iterator[Path]:
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
-            link = Path(folder) / "content"
+        from aegir_rl.base.temporary import private_folder  # few files need it
+
+        with private_folder() as folder:
+            link = folder / "content"
             for ending in ("", "-wal", "-shm", ".wal"):  # what SQLite and DuckDB keep beside a file
                 beside = Path(f"{path.absolute()}{ending}")
                 if beside.exists():

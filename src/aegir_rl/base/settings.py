@@ -22,12 +22,14 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aegir_rl.base.errors import UsageError, require
+from aegir_rl.base.errors import UsageError, reason_of, require
 
 Settings = TypeVar("Settings")
 
 MOST_BASES = 16
 """Files that a settings file may stand on, one on the other."""
+LARGEST = 2**63 - 1
+"""A larger whole number is of no use and cannot be made a float if it is large enough."""
 
 
 def read_settings(path: Path, defaults: Settings) -> Settings:
@@ -46,8 +48,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no TOML file: {error}") from None
+    except (ValueError, RecursionError) as error:  # also of a number with thousands of digits
+        raise UsageError(f"{path} is no TOML file: {reason_of(error)}") from None
 
 
 def _with_bases(path: Path) -> dict[Path, dict[str, Any]]:
@@ -142,6 +144,8 @@ def _expected(default: Any, given: Any) -> str | None:
     if isinstance(default, int | float):
         kinds = (int, float) if isinstance(default, float) else (int,)
         right = isinstance(given, kinds) and not isinstance(given, bool)
+        if right and isinstance(given, int) and abs(given) > LARGEST:
+            return f"a number up to {LARGEST}"
         return None if right else "a number" if isinstance(default, float) else "a whole number"
     if isinstance(default, str):
         return None if isinstance(given, str) else "text"

@@ -4,6 +4,7 @@ r"""Text from tables, file names and error messages, made safe to print and to w
     escape_surrogates("caf\udce9.csv")    caf\xe9.csv     for files: valid Unicode
     escape_formula("=1+1")                '=1+1           for spreadsheets: nothing is computed
     amount(1000, "line")                  1,000 lines
+    parse_json(metadata["facts"])         what JSON of others holds; a ValueError for anything wrong with it
     read_tsv(path, "name parent")         ("classes.tsv, line 2", ["Book", "CreativeWork"]), …
 
 A file name that is not UTF-8 reaches Python with a lone surrogate for each byte it cannot decode; it is shown
@@ -12,12 +13,14 @@ with that byte written as `\xNN`, in every format and message.
 Limit: a spreadsheet that is told to split a line at something other than commas sees other cells.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from aegir_rl.base.errors import AegirError
-
+LONGEST_NUMBER = 40
+"""Digits and sign of a whole number in JSON: those of random generators have up to 39 digits."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters, line separators, and marks that reverse the direction of the text behind them.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -58,6 +61,8 @@ def amount(count: int, noun: str) -> str:
 
 def read_tsv(path: Path, columns: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the place, for error messages, and the fields of every record: a header line, then one per line, no quoting."""
+    from aegir_rl.base.errors import AegirError  # whose sentences this module makes printable
+
     header, *lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     names = columns.split()
     if header.split("\t") != names:
@@ -73,3 +78,20 @@ def read_tsv(path: Path, columns: str) -> Iterator[tuple[str, list[str]]]:
                 "separated by tabs"
             )
         yield place, fields
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return what JSON text that others wrote holds; raise ValueError for any other, for deep nesting and endless numbers.
+
+    `json.loads` raises RecursionError for deep nesting, and gives numbers that raise OverflowError where they are made a float.
+    """
+    try:
+        return json.loads(text, parse_int=_parse_whole_number)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def _parse_whole_number(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise ValueError(f"the number {digits[:12]}… is longer than {LONGEST_NUMBER} digits")
+    return int(digits)

@@ -13,8 +13,9 @@ a folder that another process is training into. Only the first of several proces
 """
 
 import contextlib
+import shutil
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
@@ -65,9 +66,12 @@ class ProcessGroup(Protocol):
 class TrainingRun(RunFolder):
     """The folder of a run in progress; `writes` is false in all processes but the first."""
 
-    def __init__(self, path: Path, watch: Watcher, writes: bool = True) -> None:
+    def __init__(
+        self, path: Path, watch: Watcher, writes: bool = True, resumes: bool = False
+    ) -> None:
         super().__init__(path)
-        self.watch, self.writes = watch, writes
+        self.watch, self.writes, self.resumes = watch, writes, resumes
+        """`resumes`: whether it goes on from its checkpoint."""
 
     @property
     def checkpoint(self) -> Path:
@@ -100,20 +104,58 @@ def open_run(
     *,
     resume: bool,
 ) -> Iterator[TrainingRun]:
-    """Start or resume the run in a folder, which stays locked until the block ends; `config` is a dataclass."""
-    if resume:
-        _check_resumable(folder, config)
+    """Start or resume the run in a folder, which stays locked until the block ends; `config` is a dataclass.
+
+    A run that was killed before its first checkpoint is resumed by starting it again. One that is refused (UsageError) before it
+    has learnt anything leaves no folder.
+    """
+    resumes = resume and will_resume(folder)
+    if resumes:
+        _check_same_settings(folder, config)
     first = processes is None or processes.rank == 0
     with contextlib.ExitStack() as stack:
         if first:
-            with contextlib.suppress(OSError):  # what is wrong is said when the folder is written
-                folder.mkdir(parents=True, exist_ok=True)
+            made = _make_folder(folder)
             stack.enter_context(hold_lock(folder))
-            if not resume:
-                _start(folder, config)
+            if not resumes:
+                _start(folder, config, again=resume)
+                stack.enter_context(_removed_if_refused(folder, made))
         if processes is not None:
             processes.wait()
-        yield TrainingRun(folder, watch, first)
+        if resume and not resumes:
+            watch.say(f"{folder} has no checkpoint yet; the run begins again")
+        yield TrainingRun(folder, watch, first, resumes)
+
+
+def will_resume(folder: Path) -> bool:
+    """Return whether a run to be resumed has a checkpoint to go on from; raise if there is no run."""
+    if not any((folder / name).is_file() for name in (CHECKPOINT, CONFIG)):
+        raise UsageError(f"{folder} has no {CHECKPOINT} to resume from; start it without --resume")
+    return (folder / CHECKPOINT).exists()
+
+
+def _make_folder(folder: Path) -> list[Path]:
+    """Make a folder with those around it, and return those that were made, innermost first."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    with contextlib.suppress(OSError):  # what is wrong is said when the folder is written
+        folder.mkdir(parents=True, exist_ok=True)
+    return missing
+
+
+@contextlib.contextmanager
+def _removed_if_refused(folder: Path, made: Sequence[Path]) -> Iterator[None]:
+    """Remove the folders that were made for a run if it is refused before it has learnt anything."""
+    try:
+        yield
+    except UsageError:
+        metrics = folder / METRICS
+        learnt = (folder / CHECKPOINT).exists() or (metrics.exists() and metrics.stat().st_size)
+        if folder in made and not learnt:
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # one that is no longer empty stays
+                for each in made[1:]:
+                    each.rmdir()
+        raise
 
 
 def checkpoint_of(path: Path) -> Path:
@@ -159,10 +201,12 @@ def _copy(value: Any) -> Any:
     )
 
 
-def _start(folder: Path, config: Any) -> None:
+def _start(folder: Path, config: Any, *, again: bool) -> None:
     """Write the settings and the environment; config.toml can be given to `aegir train` again."""
     metrics = folder / METRICS
-    if (folder / CHECKPOINT).exists() or (metrics.exists() and metrics.stat().st_size > 0):
+    if not again and (
+        (folder / CHECKPOINT).exists() or (metrics.exists() and metrics.stat().st_size > 0)
+    ):
         raise UsageError(
             f"{folder} holds a run already; go on with it by --resume, or choose another --out"
         )
@@ -171,10 +215,8 @@ def _start(folder: Path, config: Any) -> None:
     RunFolder.create(folder, asdict(config))
 
 
-def _check_resumable(folder: Path, config: Any) -> None:
-    """Raise if there is nothing to resume, or if it was started with other settings."""
-    if not (folder / CHECKPOINT).exists():
-        raise UsageError(f"{folder} has no {CHECKPOINT} to resume from; start it without --resume")
+def _check_same_settings(folder: Path, config: Any) -> None:
+    """Raise if a run was started with other settings."""
     started = dict(_flat_settings(read_toml(folder / CONFIG)))
     now = dict(_flat_settings(tomllib.loads(render_toml(asdict(config)))))
     for name in sorted(started.keys() & now.keys()):

@@ -19,6 +19,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from aegir_rl.base.errors import UsageError, reason_of, require
+from aegir_rl.base.text import SURROGATE
 
 Source = Literal["real", "synthetic", "proxy"]
 """Where an episode's outcome comes from; a proxy is a judgement by another model."""
@@ -121,7 +122,9 @@ class Episode:
         record["decisions"] = [_record(decision) for decision in self.decisions]
         if self.steps:
             record["steps"] = [_record(step) for step in self.steps]
-        return json.dumps(record, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(record, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        # Lone surrogates, such as those of a file name that is not UTF-8, as JSON writes them in ASCII.
+        return SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
     @classmethod
     def from_json(cls, line: str, where: str = "this line") -> "Episode":

@@ -8,7 +8,9 @@
 Promises
   - a transaction that ended without an error survives a killed process and a power cut;
   - a reader sees whole transactions only;
-  - any error of the database is one sentence: locked, damaged, no such server, written by a newer version;
+  - programs that open a new store at the same time all get it, with its tables made once;
+  - any error of the database is one sentence: locked, damaged, no such server, written by a newer version, text that
+    cannot be stored;
   - the passwords of a URL are in no sentence.
 
 Statements are written with `?` for values, in the SQL that both databases understand.
@@ -16,6 +18,7 @@ Statements are written with `?` for values, in the SQL that both databases under
 
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
@@ -31,6 +34,7 @@ Run = Callable[..., list[Row]]
 WAIT_SECONDS = 10.0
 """How long a writer waits for another one."""
 READ_AT_ONCE = 500
+RETRY_SECONDS = 0.01
 
 
 class StoreError(AegirError):
@@ -92,10 +96,23 @@ class _Sqlite:
             with self._errors():
                 self._connection.execute("PRAGMA synchronous = FULL")
                 self._connection.execute("PRAGMA foreign_keys = ON")
-                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._use_write_ahead_log()
         except BaseException:
             self._connection.close()
             raise
+
+    def _use_write_ahead_log(self) -> None:
+        """Switch to WAL; SQLite does not wait for the lock that this needs, so that waiting is done here."""
+        end = time.monotonic() + self._wait
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if not _is_locked(error) or time.monotonic() > end:
+                    raise
+                time.sleep(RETRY_SECONDS)
+            else:
+                return
 
     def read_version(self) -> int:
         with self._errors():
@@ -107,7 +124,9 @@ class _Sqlite:
             }
             if "aegir_schema" in tables:
                 (row,) = self._connection.execute("SELECT MAX(version) FROM aegir_schema")
-                return int(row[0] or 0)
+                if not isinstance(row[0], int | None):
+                    raise sqlite3.DatabaseError(f"its schema is {row[0]!r}")
+                return row[0] or 0
         if tables - {"sqlite_sequence"}:
             raise UsageError(
                 f"{self.name} is a SQLite database, but no decision store; name another file"
@@ -158,12 +177,15 @@ class _Sqlite:
         except sqlite3.IntegrityError as error:
             raise StoreError(f"{self.name} refused a change ({error})") from None
         except sqlite3.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
+            if _is_locked(error):
                 raise StoreError(
                     f"{self.name} has been locked by another program for {self._wait:g} seconds; try again, or end it"
                 ) from None
             raise UsageError(f"{self.name} cannot be used as a store ({error})") from None
-        except sqlite3.DatabaseError as error:
+        except UnicodeEncodeError as error:
+            raise _unstorable(self.name, error) from None
+        # Damaged names reach Python in the text of an error, which it cannot decode.
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise UsageError(
                 f"{self.name} is damaged, or no SQLite file ({error}); restore it from a copy, or name another file"
             ) from None
@@ -198,8 +220,11 @@ class _Postgres:
 
     def read_version(self) -> int:
         with self._errors():
-            (there,) = self._connection.execute("SELECT to_regclass('aegir_schema')").fetchone()
-            if there is None:
+            # to_regclass would answer from a cache that is not brought up to date within a transaction.
+            if not self._connection.execute(
+                "SELECT 1 FROM pg_catalog.pg_tables"
+                " WHERE tablename = 'aegir_schema' AND schemaname = ANY (current_schemas(false))"
+            ).fetchone():
                 return 0
             row = self._connection.execute("SELECT MAX(version) FROM aegir_schema").fetchone()
             return int(row[0] or 0)
@@ -242,19 +267,36 @@ class _Postgres:
     def _errors(self) -> Iterator[None]:
         try:
             yield
+        except UnicodeEncodeError as error:
+            raise _unstorable(self.name, error) from None
         except self._psycopg.Error as error:
-            text = " ".join(str(error).split()) or type(error).__name__
-            if "lock timeout" in text:
+            if isinstance(error, self._psycopg.errors.LockNotAvailable):
                 raise StoreError(
-                    f"{self.name} has been locked by another program for too long; try again"
+                    f"{self.name} has been locked by another program for {self._wait:g} seconds; try again, or end it"
                 ) from None
-            raise StoreError(
-                f"the store {self.name} failed ({_without_password(text)}); is the server running?"
-            ) from None
+            text = _without_password(" ".join(str(error).split()) or type(error).__name__)
+            # An error that the server reports has a code; without one there was no answer of a server.
+            refused = f"{self.name} refused a change ({text})"
+            failed = f"the store {self.name} failed ({text}); is the server running?"
+            raise StoreError(refused if _is_answer(error.sqlstate) else failed) from None
 
 
 Database = _Sqlite | _Postgres
 """Both have the same methods."""
+
+
+def _is_locked(error: sqlite3.OperationalError) -> bool:
+    return "locked" in str(error) or "busy" in str(error)
+
+
+def _is_answer(code: str | None) -> bool:
+    """Whether an error of PostgreSQL came from a server that works: it has a code, and not that of a lost connection or a shutdown."""
+    return code is not None and not code.startswith(("08", "57P"))
+
+
+def _unstorable(name: str, error: UnicodeEncodeError) -> UsageError:
+    sign = error.object[error.start]
+    return UsageError(f"{name} cannot store text with {sign!r}, which is no character of Unicode")
 
 
 def _without_password(text: str) -> str:

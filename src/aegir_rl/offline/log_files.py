@@ -8,7 +8,6 @@ Promises: both forms hold the same episodes without loss; a line that is no epis
 Limits: a Parquet file is read and written by DuckDB; its column `episode` is the JSON line, the others are for people.
 """
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
+from aegir_rl.base.temporary import private_folder
 from aegir_rl.base.text import amount
 from aegir_rl.episode import Episode, EpisodeBatch
 from aegir_rl.offline.logged_decisions import WORKER, LoggedDecisions, LogSource
@@ -90,8 +90,8 @@ def _parquet_bytes(episodes: Sequence[Episode], lines: Sequence[str]) -> bytes:
         )
         if rows:
             connection.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
-            whole = Path(folder) / "log.parquet"
+        with private_folder() as folder:
+            whole = folder / "log.parquet"
             connection.execute(f"COPY log TO '{whole}' (FORMAT parquet, COMPRESSION zstd)")
             return whole.read_bytes()
 

@@ -46,6 +46,7 @@ from aegir_rl.base.arrays import F32, Bools, Floats, Ints, rows_times, softmax
 from aegir_rl.base.errors import UsageError, require
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import Arrays, read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 PolicyKind = Literal["cloning", "values", "ppo"]
 METADATA_KEY = "aegir_policy"
@@ -161,7 +162,7 @@ class RoutingPolicy:
         path = Path(path)
         tensors, metadata = read_safetensors(path)
         try:
-            record = json.loads(metadata[METADATA_KEY])
+            record = parse_json(metadata[METADATA_KEY])
             policy = _from_record(record, tensors)
         except KeyError as error:
             raise UsageError(f"{path} is no routing policy: it has no {error}") from None
@@ -178,6 +179,8 @@ def _from_record(record: dict[str, Any], tensors: Arrays) -> RoutingPolicy:
         raise ValueError(
             f"its format is {record['format']!r}; this version of Aegir reads {FORMAT}"
         )
+    if record["layers"] not in range(1, len(tensors)):
+        raise ValueError(f"it has {record['layers']!r} layers in {len(tensors)} tensors")
     layers = range(int(record["layers"]))
     policy = RoutingPolicy(
         kind=record["kind"],

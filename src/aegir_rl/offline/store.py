@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from aegir_rl.base.errors import UsageError, require
+from aegir_rl.base.errors import UsageError, reason_of, require
 from aegir_rl.episode import LABEL, Episode, Source
 from aegir_rl.episode.decisions import id_part
 from aegir_rl.offline.databases import WAIT_SECONDS, Database, Row, Run, connect
@@ -204,15 +204,16 @@ class EpisodeOutcome:
         )
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str, where: str) -> "EpisodeOutcome":
         try:
             record: dict[str, Any] = json.loads(text)
             return cls(**{**record, "gold": tuple(record["gold"])})
-        except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"{where} has an outcome that cannot be read ({error})") from None
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            reason = reason_of(error)
+            raise UsageError(f"{where} has an outcome that cannot be read ({reason})") from None
 
 
 def new_id() -> str:

@@ -13,8 +13,10 @@ Promises
   - SIGTERM, SIGINT and SIGHUP, which supervisors send to all processes of a program, are left to the program.
 """
 
+import errno
 import json
 import math
+import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -63,11 +65,13 @@ class ForkServer:
         return about
 
     def start_worker(self) -> StartedWorker:
-        """Fork a worker; raise if the process is gone."""
+        """Fork a worker; raise if the process is gone, or `OSError` if no descriptor is left for the channel."""
         replies = self._process.ask(_FORK)
         if not replies:
             raise AegirError("the process that starts workers has ended; start the service again")
         _, files, _, _ = socket.recv_fds(self._connections, 1, 1)
+        if not files:  # the worker, whose channel is lost, ends by itself
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         return StartedWorker(int(replies[0]), socket.socket(fileno=files[0]))
 
     def close(self) -> None:

@@ -29,6 +29,7 @@ from contextlib import AbstractContextManager, suppress
 from queue import SimpleQueue
 from typing import NoReturn
 
+from aegir_rl.base.temporary import remove_own_folders
 from aegir_rl.processes.channel import Channel, close_others
 
 Answer = Callable[[bytes], Iterable[bytes]]
@@ -179,6 +180,8 @@ def _be_worker(open_: Open, channel: Channel) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:  # whatever happened: this process must not return to what its parent does
+        with suppress(Exception):
+            remove_own_folders()
         os._exit(code)  # what the parent has buffered is the parent's to flush
 
 

@@ -6,7 +6,8 @@
 Promises
   - expected values never enter the sandbox, so a solution can neither read them nor gain by sending false results;
   - a bool is no number; ints are compared exactly, other numbers within a relative difference of 1e-9;
-  - a case counts as passed only if its value arrived and the function raised nothing.
+  - a case counts as passed only if its value arrived and the function raised nothing;
+  - a verdict is `ok` only if the run finished: a limit that was reached after the last value is a failure too.
 
 `refuse` verifies a task: its solution solves it, and nothing cheap does. A task is refused if its known solution fails a public
 or a hidden case, if its starter passes all hidden cases, or if one of these does: a constant (any public answer), the public
@@ -39,8 +40,14 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Whether every case passed, of which there was at least one."""
-        return self.total > 0 and self.passed == self.total
+        """Whether the run finished and every case passed, of which there was at least one."""
+        return self.ended == "finished" and self.total > 0 and self.passed == self.total
+
+    def describe(self, cases: str) -> str:
+        """What a verdict that is not ok says, after the name of what was run."""
+        if self.failures:
+            return f"fails {self.total - self.passed} of {self.total} {cases} ({self.failures[0]})"
+        return f"passes {self.passed} of {self.total} {cases} but did not finish ({self.ended})"
 
 
 def check(
@@ -106,10 +113,7 @@ def refuse(task: Task, sandbox: Sandbox) -> str | None:
         return f"task {task.id!r}: {trivial} passes its hidden tests"
     verdict = check(sandbox, task.solution, task, [*task.public, *task.hidden])
     if not verdict.ok:
-        return (
-            f"task {task.id!r}: its known solution fails {verdict.total - verdict.passed} of {verdict.total} tests "
-            f"({verdict.failures[0]})"
-        )
+        return f"task {task.id!r}: its known solution {verdict.describe('tests')}"
     if check(sandbox, task.starter, task, task.hidden).ok:
         return f"task {task.id!r}: its starter code passes its hidden tests"
     return None

@@ -31,12 +31,14 @@ from types import ModuleType
 from typing import Any
 
 from aegir_rl.base.errors import UsageError, reason_of
+from aegir_rl.base.text import parse_json
 from aegir_rl.simulator.checking import Verdict, check
 from aegir_rl.simulator.sandbox.program import Limits, Sandbox
 from aegir_rl.simulator.solvers.solver import Solver, attempt
 from aegir_rl.simulator.task import Case, Task, task_line
 
-SCHEMA = 1
+SCHEMA = 2
+FINISHED = "finished"
 NO_ANSWER, SOLVER_FAILED = "no answer", "solver failed"
 """How an attempt ended that has no answer to run; else as its run on the public cases."""
 LONGEST_ERROR = 300
@@ -69,16 +71,20 @@ class Outcome:
     cpu_seconds: float
     """Of the solver and the programs it ran, the run on public cases included, that on hidden ones not."""
     wall_seconds: float
+    hidden_ended: str = ""
+    """How the run on the hidden cases ended; empty if there was none."""
 
     @property
     def verified(self) -> bool:
-        """Whether the answer passed every public case."""
-        return self.source is not None and self.public_passed == self.public_total
+        """Whether the answer passed every public case and finished."""
+        passed = self.public_passed == self.public_total
+        return self.source is not None and passed and self.ended == FINISHED
 
     @property
     def right(self) -> bool:
-        """Whether the answer passed every hidden case."""
-        return self.source is not None and self.hidden_passed == self.hidden_total
+        """Whether the answer passed every hidden case and finished."""
+        passed = self.hidden_passed == self.hidden_total
+        return self.source is not None and passed and self.hidden_ended == FINISHED
 
     @property
     def feedback(self) -> Verdict | None:
@@ -200,6 +206,7 @@ def run_attempt(
         hidden_total=len(task.hidden),
         cpu_seconds=cpu + sum(verdict.cpu_seconds for verdict in verdicts),
         wall_seconds=wall,
+        hidden_ended=hidden.ended if hidden else "",
     )
 
 
@@ -268,7 +275,7 @@ class OutcomeCache(AbstractContextManager["OutcomeCache"]):
 
     def _read(self, record: str) -> Outcome:
         try:
-            values = json.loads(record)
+            values = parse_json(record)
             return Outcome(**{**values, "public_failures": tuple(values["public_failures"])})
         except (ValueError, TypeError, KeyError) as error:
             raise UsageError(f"{self.path} has a record that is no outcome ({error})") from None

@@ -125,17 +125,15 @@ class TaskRun:
     def run_task(self, number: int, sandbox: Sandbox) -> TaskResult:
         """Run one task in a sandbox."""
         task, began = self.tasks[number], perf_counter()
+        view = task.public_view()
 
         def run(source: str, cases: Sequence[Case]) -> Verdict:
-            return check(sandbox, source, task, cases)
+            return check(sandbox, source, view, cases)
 
         verdict = run(task.solution, task.hidden)
         rejected, error = not verdict.ok, None
         if rejected:
-            error = (
-                f"task {task.id!r} is rejected: its known solution fails "
-                f"{verdict.total - verdict.passed} of {verdict.total} hidden cases ({verdict.failures[0]})"
-            )
+            error = f"task {task.id!r} is rejected: its known solution {verdict.describe('hidden cases')}"
         elif self.solver != KNOWN:
             source, error = self._solve(task, run)
             verdict = _NOTHING if source is None else run(source, task.hidden)

@@ -42,10 +42,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class PublicTask:
-    """What a solver may see of a task."""
+    """What a solver may see of a task: nothing from which the hidden cases could be drawn again."""
 
-    id: str
-    family: str
     statement: str
     function: str
     files: Mapping[str, str]
@@ -54,7 +52,6 @@ class PublicTask:
     """The module to begin with: a stub, or code with a bug."""
     public: tuple[Case, ...]
     difficulty: Mapping[str, float]
-    seed: int
     source: str = "synthetic"
 
 
@@ -76,7 +73,7 @@ class Task:
     source: str = "synthetic"
 
     def public_view(self) -> PublicTask:
-        """The task without its solution and its hidden cases."""
+        """The task without its solution, its hidden cases, and what they were drawn from: id, family and seed."""
         return PublicTask(**{each.name: getattr(self, each.name) for each in fields(PublicTask)})
 
 

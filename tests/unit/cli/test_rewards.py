@@ -55,7 +55,7 @@ def test_the_folder_gets_a_page_and_the_same_figures(config: Path, tmp_path: Pat
 def test_a_folder_that_cannot_be_made_is_refused(config: Path):
     done = run("rewards", "validate", "--config", config, "--out", config / "below")
     assert (done.code, len(done.said)) == (2, 1)
-    assert done.err.startswith("aegir: cannot write into")
+    assert done.said == [f"aegir: {config / 'below'} cannot be written (Not a directory)"]
 
 
 def test_a_config_with_a_slip_is_refused(config: Path):

@@ -111,7 +111,7 @@ def test_wrong_use_gets_one_sentence(folder: Path, tmp_path: Path):
     refused(run("sim", "train-ppo", config), "unknown key 'epoch'", "did you mean 'epochs'?")
     config.write_text(text)
     refused(run("sim", "train-ppo", config, "--from", config), "ppo.toml")
-    refused(run("sim", "train-ppo", config, "--out", tmp_path, "--resume"), "no checkpoint")
+    refused(run("sim", "train-ppo", config, "--out", tmp_path, "--resume"), "to resume from")
     twice = ("--tasks", folder / "test.jsonl") * 2
     refused(run("sim", "collect", *twice, "--out", tmp_path / "o.db"), "two files have the task")
     one = ("--tasks", folder / "test.jsonl", "--out", tmp_path / "o.db")

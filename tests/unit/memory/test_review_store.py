@@ -84,6 +84,9 @@ def test_a_damaged_line_is_refused_with_its_number(tmp_path: Path):
         json.dumps({**good, "form": 9}): "is a review of form 9, but form 1 is expected",
         json.dumps({**good, "at": "yesterday"}): "is a damaged review",
         json.dumps({**good, "at": "2030-01-01T10:00:00+02:00"}): "is a damaged review",
+        json.dumps(
+            {**good, "id": "\ud800"}
+        ): "is a damaged review (the id '\\ud800'; expected plain text)",
         json.dumps({**good, "kind": "colour"}): "is a damaged review (the kind 'colour')",
         json.dumps({key: good[key] for key in good if key != "by"}): "it has no 'by'",
         json.dumps({**good, "column": {**good["column"], "values": "0"}}): "is a damaged review",

@@ -1,7 +1,9 @@
 """The routes, with jobs done in this process: what is received, refused, counted and said."""
 
 import asyncio
+import errno
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,17 +12,19 @@ from typing import Any
 import httpx
 import pytest
 
-from aegir.pipeline.settings import AnnotationSettings
+from aegir.answers.writers import FORMATS
+from aegir.pipeline.settings import QUERY, AnnotationSettings
 from aegir.service.annotations import RequestAnnotator, Stores
 from aegir.service.app import Service, is_heavy
 from aegir.service.job_queue import QueueMetrics
 from aegir.service.jobs import Job
 from aegir.service.limits import Refused, RequestLimits
 from aegir.service.responses import Reply
-from aegir.service.security import Access
+from aegir.service.security import HEADERS, Access
 from aegir.service.status import Status
 from aegir.service.uploads import Upload
 from aegir.service.worker import JobWorker
+from aegir.vocabulary.terms import KINDS
 from aegir_rl.processes.plain import to_json
 
 CSV = b"id,mail\n1,ann@example.org\n2,bob@example.org\n"
@@ -59,7 +63,8 @@ class Client:
 
     def __init__(self, folder: Path, stores: Stores, token: str | None = None) -> None:
         self.queue, self.folder = Inline(stores), folder
-        self.status = Status(self.queue.metrics, LIMITS, {"version": "7", "formats": ["json"]})
+        about = {"version": "7", "formats": ["text", *FORMATS], "kinds": list(KINDS)}
+        self.status = Status(self.queue.metrics, LIMITS, about)
         service = Service(self.queue, self.status, LIMITS, folder)
         transport = httpx.ASGITransport(
             service.app(Access(token=token)), raise_app_exceptions=False
@@ -106,6 +111,29 @@ def test_wrong_options_are_refused_before_the_body_is_received(client: Client):
     response = client("POST", "/annotate?rows=many", content=b"x" * 50_000)
     assert error(response, 400) == "rows is 'many'; expected a whole number"
     assert client.queue.submitted == []
+
+
+@pytest.mark.parametrize("name", ["format", "tables", *QUERY])
+def test_what_is_wrong_with_an_option_is_said_in_the_names_of_requests(client: Client, name: str):
+    for text in ("no such thing", "0", "-1", "0.5", "5", "high", "all", "1s"):
+        response = client("POST", "/annotate", params={name: text}, files=files("a.csv"))
+        if response.status_code != 200:
+            sentence = error(response, 400)
+            assert "--" not in sentence.replace("start the service with --annotator", "")
+
+
+def test_the_bounds_of_a_document_and_of_a_format_are_those_of_the_description(client: Client):
+    paths = client("GET", "/openapi.json").json()["paths"]
+    options = {each["name"]: each["schema"] for each in paths["/annotate"]["post"]["parameters"]}
+    for name in options["format"]["enum"]:
+        sent = files("a.csv")
+        assert client("POST", f"/annotate?format={name}", files=sent).status_code == 200
+    rows = {"rows": [{"a": "x"}]}
+    for name, status in (("n" * 255, 200), ("n" * 256, 400), ("n", 200), ("", 400)):
+        assert client("POST", "/annotate", json={**rows, "name": name}).status_code == status
+    for document in ({"rows": []}, {"columns": {}}):
+        assert client("POST", "/annotate", json=document).status_code == 422
+    assert client("POST", "/annotate", files=files("a", "b", "c")).status_code == 200
 
 
 def test_what_is_too_large_or_of_another_type_is_refused(client: Client):
@@ -173,6 +201,69 @@ def test_what_there_is_not_is_said_in_the_form_of_all_errors(client: Client):
     assert "did you mean 'telephone'?" in error(client("GET", "/types/telefone"), 404)
     assert error(client("DELETE", "/types/Ward/bed"), 404)
     assert "start with --runs" in error(client("GET", "/runs/x"), 404)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/annotate", "POST"),
+        ("PUT", "/types", "GET, HEAD, POST"),
+        ("POST", "/types/telephone", "DELETE, GET, HEAD"),
+        ("OPTIONS", "/health", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_is_not_taken_is_told_which_are(
+    client: Client, method: str, path: str, allowed: str
+):
+    response = client(method, path)
+    assert error(response, 405) == f"{path} does not take {method}; it takes {allowed}"
+    assert response.headers["allow"] == allowed
+
+
+def test_an_error_that_nobody_expected_has_the_headers_of_every_response(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    def fail() -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(client.status, "as_dict", fail)
+    response = client("GET", "/status")
+    assert error(response, 500) == "something went wrong inside the service; its log says what"
+    assert response.headers["content-security-policy"].startswith("default-src 'none'")
+    for name in HEADERS:
+        assert name in response.headers
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "sentence"),
+    [
+        (errno.ENOSPC, 507, "the disk of the service is full; try again when it has room"),
+        (errno.EDQUOT, 507, "the disk of the service is full; try again when it has room"),
+        (errno.EMFILE, 503, "the service has too many files open; try again in a moment"),
+        (errno.EACCES, 500, "something went wrong inside the service; its log says what"),
+    ],
+)
+def test_what_is_used_up_is_told_apart_from_what_is_broken(
+    client: Client, monkeypatch: pytest.MonkeyPatch, number: int, status: int, sentence: str
+):
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "open", fail)
+    assert error(client("POST", "/annotate", files=files("a.csv")), status) == sentence
+
+
+def test_the_boundary_of_a_form_has_a_bound(client: Client):
+    kind = {"content-type": f"multipart/form-data; boundary={'b' * 257}"}
+    sentence = error(client("POST", "/annotate", content=b"x", headers=kind), 400)
+    assert sentence == "the form cannot be read (Boundary length 257 exceeds maximum of 256)"
+
+
+def test_what_is_given_twice_is_refused(client: Client):
+    twice = client("POST", "/annotate?effort=low&effort=high", files=files("a.csv"))
+    assert error(twice, 400) == "the option effort is given twice; send one value for it"
+    parts = [*files("a.csv"), ("by", (None, b"ada")), ("by", (None, b"bob"))]
+    assert "the form has two parts 'by'" in error(client("POST", "/feedback", files=parts), 400)
 
 
 def test_the_page_and_its_files_are_served_with_their_types(client: Client):

@@ -5,7 +5,7 @@ import json
 import os
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from aegir.service.responses import Reply, json_reply
 from aegir.service.server import remove_folder
 from aegir.service.worker import open_worker
 from aegir_rl.base.errors import UsageError
-from aegir_rl.processes.fork_server import ForkServer
+from aegir_rl.processes.fork_server import ForkServer, StartedWorker
+from used_up_descriptors import no_descriptors
 
 MEMORY = 1 << 30
 
@@ -79,6 +80,26 @@ def test_jobs_of_one_key_are_done_together_and_others_alone(tmp_path: Path):
             said = [answer(reply) for reply in await asyncio.gather(*tasks)]
         assert [each["name"] for each in said] == list(range(8))
         assert [each["together"] for each in said] == [4] * 4 + [2] * 2 + [1, 1]
+
+    asyncio.run(scenario())
+
+
+def test_a_worker_is_replaced_when_there_is_a_descriptor_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    start_worker, tries = ForkServer.start_worker, []
+
+    def start_in_a_crowd(server: ForkServer) -> StartedWorker:
+        tries.append(len(tries))
+        with no_descriptors() if len(tries) < 3 else nullcontext():
+            return start_worker(server)
+
+    async def scenario() -> None:
+        async with running(tmp_path) as queue:
+            monkeypatch.setattr(ForkServer, "start_worker", start_in_a_crowd)
+            job = Toy("die once", name=3, mark=str(tmp_path / "mark"))
+            assert answer(await queue.submit(job))["name"] == 3
+            assert len(tries) == 3
 
     asyncio.run(scenario())
 

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from aegir.pipeline.settings import QUERY, AnnotationSettings
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.service.jobs import (
     AnnotateJob,
     FeedbackJob,
@@ -19,8 +19,6 @@ from aegir.service.jobs import (
     TeachJob,
     read_query,
 )
-from aegir.service.limits import RequestLimits
-from aegir.service.openapi import REFUSALS, describe_api
 from aegir_rl.base.errors import UsageError
 from aegir_rl.processes.plain import from_plain, to_json
 
@@ -47,9 +45,11 @@ def test_a_job_crosses_to_a_worker_as_it_is(job: Job):
 
 
 def test_a_query_chooses_settings_and_format():
-    assert read_query({}) == (AnnotationSettings(), "json")
+    assert read_query([]) == (AnnotationSettings(), "json")
     query = {"format": "csv", "rows": "50", "custom": "0", "effort": "0.7", "within": "200ms"}
-    settings, format_ = read_query({**query, "tables": "orders, sales.*", "spawn": "all"})
+    settings, format_ = read_query(
+        [*query.items(), ("tables", "orders, sales.*"), ("spawn", "all")]
+    )
     assert format_ == "csv"
     assert settings == AnnotationSettings(
         rows=50,
@@ -70,17 +70,28 @@ def test_a_query_chooses_settings_and_format():
         ("rows", "many", "rows is 'many'; expected a whole number"),
         ("rows", "10001", "the service samples at most 10,000 rows"),
         ("rows", "0", "at least 1 row"),
+        ("rows", "1_0", "rows is '1_0'; expected a whole number"),
+        ("rows", "\u0663", "expected a whole number"),
+        ("seed", "9" * 5000, "expected a whole number"),
+        ("precision", "0_1", "precision is '0_1'; expected a number"),
         ("memory", "maybe", "memory is 'maybe'; expected true or false"),
         ("min_confidence", "2", "expected a number from 0 to 1"),
         ("effort", "huge", "expected low, normal, high or a number"),
         ("within", "soon", "such as 200ms or 1.5s"),
         ("spawn", "-1", "is no number of specialists"),
+        ("spawn", "9" * 5000, "is no number of specialists"),
     ],
 )
 def test_what_a_query_cannot_choose_is_refused(name: str, text: str, sentence: str):
     with pytest.raises(UsageError) as refused:
-        read_query({name: text})
+        read_query([(name, text)])
     assert sentence in str(refused.value)
+
+
+def test_an_option_that_is_given_twice_is_refused():
+    for value in ("low", "high"):
+        with pytest.raises(UsageError, match="the option effort is given twice; send one value"):
+            read_query([("effort", "low"), ("rows", "5"), ("effort", value)])
 
 
 def test_only_jobs_with_the_same_settings_are_done_together():
@@ -93,20 +104,3 @@ def test_only_jobs_with_the_same_settings_are_done_together():
 def test_a_request_is_called_by_its_files():
     assert str(SENT) == "a.csv, caf\udce9.csv"
     assert str(Sent("x", body="body.json")) == "the request"
-
-
-def test_the_description_lists_the_options_that_a_query_may_have():
-    document = describe_api({"version": "7", "formats": ["text", "csv"]}, RequestLimits(files=3))
-    annotate = document["paths"]["/annotate"]["post"]
-    options = {each["name"]: each["schema"] for each in annotate["parameters"]}
-    assert list(options) == ["format", *QUERY]
-    assert options["format"]["enum"] == ["text", "csv", "report"]
-    usual = AnnotationSettings()
-    assert (options["rows"]["default"], options["seed"]["default"]) == (usual.rows, usual.seed)
-    assert options["min_confidence"]["default"] == usual.min_confidence
-    assert document["info"]["version"] == "7"
-    assert (
-        "may hold 3 files of 64 MB together with 2,000 columns" in document["info"]["description"]
-    )
-    assert REFUSALS.keys() <= annotate["responses"].keys()
-    assert "404" in document["paths"]["/runs/{name}"]["get"]["responses"]

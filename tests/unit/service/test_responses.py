@@ -42,6 +42,39 @@ def test_every_error_has_a_status_and_its_sentence(error: AegirError, status: in
     assert refusal(error).status_code == status
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "a.db cannot be used as a store (database or disk is full)",
+        "types/ward.json cannot be written (No space left on device)",
+        "a.db cannot be used as a store (disk I/O error)",
+    ],
+)
+def test_a_full_disk_is_told_apart_from_what_was_asked_wrongly(sentence: str):
+    for kind in (UsageError, UnreadableTable, AegirError):
+        assert (status_of(kind(sentence)), refusal(kind(sentence)).status_code) == (507, 507)
+
+
+@pytest.mark.parametrize(
+    ("said", "in_request"),
+    [
+        ("--within is 'soon'; expected a time", "within is 'soon'; expected a time"),
+        ("no figures; use --min-confidence", "no figures; use min_confidence"),
+        (
+            "no specialists; leave --spawn out, or use --annotator swarm",
+            "no specialists; leave spawn out, or start the service with --annotator swarm",
+        ),
+        ("no effort; leave --effort or --annotator out", "no effort; leave effort out"),
+        ("a.csv:b is an example and with --not; choose one", "a.csv:b is an example and with not; choose one"),
+        ("'--rows' is no label; start it with --memory FILE", "'--rows' is no label; start it with --memory FILE"),
+        ("--rows.csv is empty", "--rows.csv is empty"),
+    ],
+)  # fmt: skip
+def test_options_have_the_names_of_requests(said: str, in_request: str):
+    assert json.loads(error_reply(UsageError(said)).body)["error"] == in_request
+    assert json.loads(refusal(UsageError(said)).body)["error"] == in_request
+
+
 def test_a_sender_learns_when_to_try_again():
     assert error_reply(AegirError("the store is away")).headers == {"retry-after": "5"}
     assert error_reply(Refused(429, "busy", retry_after=2)).headers == {"retry-after": "2"}

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from aegir.service.limits import Refused
-from aegir.service.security import Access, Guard, host_name, is_loopback
+from aegir.service.security import MOST_HEADERS, Access, Guard, host_name, is_loopback
 from aegir_rl.base.errors import UsageError
 
 TOKEN = "0123456789abcdef0123"
@@ -40,6 +40,16 @@ def refusal(access: Access, path: str = "/annotate", method: str = "POST", **hea
         ("127.0.0.1.evil.example", 421),
         ("", 421),
         ("localhost.evil.example:8080", 421),
+        ("[::1].evil", 421),
+        ("[::1]evil:80", 421),
+        ("[::1", 421),
+        ("[fe80::1%evil]", 421),
+        ("localhost:80@evil", 421),
+        ("localhost@evil", 421),
+        ("localhost:evil", 421),
+        ("localhost:80:80", 421),
+        ("localhost/evil", 421),
+        ("localhost ", 421),
     ],
 )
 def test_only_addresses_and_known_names_are_accepted_as_host(host: str, status: int):
@@ -68,9 +78,19 @@ def test_pages_of_other_origins_are_refused(origin: str, status: int):
 
 
 def test_forms_that_other_sites_send_are_refused():
-    assert refusal(OPEN, sec_fetch_site="cross-site") == 403
+    for site in ("cross-site", "same-site", "Same-Site", "sideways", ""):
+        assert refusal(OPEN, sec_fetch_site=site) == 403
+        assert refusal(OPEN, "/types/x", "DELETE", sec_fetch_site=site) == 403
+    assert refusal(OPEN, sec_fetch_site="none") == 0
     assert refusal(OPEN, sec_fetch_site="same-origin") == 0
     assert refusal(OPEN, "/", "GET", sec_fetch_site="cross-site") == 0
+
+
+def test_the_number_of_headers_is_bounded():
+    named = {f"x-{number}": "" for number in range(MOST_HEADERS)}
+    assert refusal(OPEN, **named) == 431  # with Host
+    named.popitem()
+    assert refusal(OPEN, **named) == 0
 
 
 @pytest.mark.parametrize(

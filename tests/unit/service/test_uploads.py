@@ -64,6 +64,13 @@ def test_a_slow_sender_is_refused(tmp_path: Path):
     assert refused.value.status == 408
 
 
+def test_a_sender_that_trickles_is_refused_before_the_time_for_all_is_over(tmp_path: Path):
+    slow = request([bytes([byte]) for byte in BODY], wait=0.01)
+    with pytest.raises(Refused, match="arrives at less than 1,024 bytes a second") as refused:
+        received(slow, tmp_path, RequestLimits(header_seconds=0.1, upload_seconds=1e6))
+    assert refused.value.status == 408
+
+
 def test_a_form_that_ends_early_is_refused(tmp_path: Path):
     with pytest.raises(Refused, match="breaks off before its end"):
         received(request([BODY[:-12]]), tmp_path)

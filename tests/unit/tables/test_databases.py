@@ -32,7 +32,7 @@ ENDLESS = f"CREATE VIEW endless AS {NUMBERS} SELECT count(*) AS rows FROM n"
 def _new_processes() -> Iterator[None]:
     """Leave no reader process behind."""
     yield
-    reader_process.close_idle_readers()
+    reader_process.close_readers()
 
 
 def cells(table: Table) -> dict[str | None, tuple[str, ...]]:

@@ -74,7 +74,7 @@ def test_a_header_is_where_it_is_said_to_be(tmp_path: Path) -> None:
     assert cells(skipped) == cells(second)
     with pytest.raises(UsageError, match="the header is line 9, but only 4 lines were read"):
         read(path, header=9)
-    with pytest.raises(UnreadableTable, match="holds no rows behind the first 9 lines"):
+    with pytest.raises(UsageError, match=r"skip is 9, but .* holds no rows behind so many lines"):
         read(path, skip=9)
 
 
@@ -84,6 +84,8 @@ def test_a_sheet_is_chosen_by_its_name_or_number(workbook: Path) -> None:
         assert (table.name, cells(table)) == ("book.xlsx#Stores", {"id": ("1",), "city": ("Oslo",)})
     with pytest.raises(UnreadableTable, match="no sheet 'Sales'; it has 'Orders', 'Stores'"):
         read(workbook, sheet="Sales")
+    with pytest.raises(UnreadableTable, match=r"^the header is line 9, but only 3 lines"):
+        read(workbook, header=9)
     assert cells(read(workbook, skip=1, header=1)[0]) == {"id": ("1",), "city": ("Oslo",)}
 
 
@@ -108,6 +110,8 @@ def test_what_does_not_apply_is_refused(tmp_path: Path, workbook: Path) -> None:
         ("encoding", "klingon", "the encoding 'klingon' is unknown"),
         ("encoding", "rot13", "the encoding 'rot13' is unknown"),
         ("delimiter", "ab", "expected one character"),
+        ("delimiter", "x", "expected one character that is no letter"),
+        ("header", "9" * 50, "expected the number of its line"),
         ("header", "first", "expected the number of its line, from 1, or none"),
         ("header", 0, "expected the number of its line, from 1, or none"),
         ("skip", -1, "expected a number of lines"),

@@ -7,7 +7,6 @@
 The optimiser and the auxiliary heads are left out. A network that no longer tells its inputs apart is refused.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from aegir.readers.calibration import ByteCalibration
 from aegir_rl.base.arrays import I32
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.run_folder import CONFIG
+from aegir_rl.base.text import parse_json
 from aegir_rl.base.training_run import CHECKPOINT
 
 SHIPPED_HEADS = frozenset((*OUTPUTS, *ALONE_HEADS))
@@ -41,7 +41,7 @@ def read_calibration(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {"calibration": {"bytes": {"cta": 1.0, "cpa": 1.0}}, "held_out": {}}
     try:
-        calibration = json.loads(path.read_text(encoding="utf-8"))
+        calibration = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read as a calibration ({reason_of(error)})") from None
     try:

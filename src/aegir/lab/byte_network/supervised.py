@@ -97,7 +97,7 @@ def train(
     if config.threads:
         torch.set_num_threads(config.threads)
     with open_run(folder, config, watch, processes, resume=resume) as run:
-        return _train(config, name, run, processes, start, resume, make_corpus)
+        return _train(config, name, run, processes, start, make_corpus)
 
 
 def _train(
@@ -106,7 +106,6 @@ def _train(
     run: TrainingRun,
     processes: Processes,
     start: Path | None,
-    resume: bool,
     make_corpus: MakeCorpus | None,
 ) -> Trained:
     phase = config.phase(name)
@@ -122,7 +121,7 @@ def _train(
     )
     tables = corpus.fingerprint()
     _check_same_tables(processes, tables)
-    saved = read_learner(run.checkpoint) if resume else None
+    saved = read_learner(run.checkpoint) if run.resumes else None
     before = read_learner(checkpoint_of(start)) if start and not saved else None
     grams = _grams(corpus, config.architecture, saved or before)
     net = build_network(config.architecture, corpus.heads, len(grams), config.seed)

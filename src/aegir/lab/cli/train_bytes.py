@@ -30,6 +30,7 @@ from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
 from aegir.readers.bytes.heads import OUTPUTS
 from aegir.readers.swarm.network import PRIMARY_NAME
 from aegir_rl.base.errors import UsageError
+from aegir_rl.base.text import parse_json
 
 if TYPE_CHECKING:
     from aegir.lab.byte_network.config import ByteTraining, PhaseName
@@ -154,7 +155,7 @@ def calibrate(
     annotator = "swarm" if is_swarm else "byte_model"
     figures, everyday = calibrate_folds(folds, data, ngrams, out, annotator)
     if weights and checkpoint:
-        facts = {**checkpoint.facts, **json.loads(out.read_text(encoding="utf-8"))}
+        facts = {**checkpoint.facts, **parse_json(out.read_text(encoding="utf-8"))}
         save_checkpoint(weights, replace(checkpoint, facts=facts))
     for name, judgement in figures.items():
         tell(f"{name}: {judgement}")

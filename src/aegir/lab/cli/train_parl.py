@@ -9,6 +9,7 @@ import click
 from aegir.cli.options import PathName, verb_options
 from aegir.lab.cli.train import adjusted, training_packages
 from aegir.lab.cli.train_bytes import metrics_sentence, training_progress
+from aegir_rl.base.training_run import will_resume
 
 if TYPE_CHECKING:
     from aegir.lab.parl.config import ParlTraining
@@ -45,7 +46,7 @@ def parl(
         settings = settings.variant(variant, rate)
     folder = out or Path("runs") / (config.stem if variant is None else f"{config.stem}-{variant}")
     with training_progress(settings.steps) as progress:
-        begin = read_start(start) if start and not resume else None
+        begin = read_start(start) if start and not (resume and will_resume(folder)) else None
         names, kept_out = specialists or settings.specialists, settings.held_out
         frozen = load_specialists(names, kept_out.fold)
         others = load_out_of_fold(names, kept_out.folds, kept_out.fold)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import NumberRange, PathName, verb_options
+from aegir.cli.options import NumberRange, OutputPath, PathName, verb_options
 from aegir.cli.terminal import say, tell, track
 from aegir.lab.cli.train import run_data_option, training_packages
 from aegir.lab.figures.text_table import number, points, text_table
@@ -24,7 +24,7 @@ MARGIN = 0.005
 @run_data_option
 @click.option(
     "--out",
-    type=PathName(dir_okay=False),
+    type=OutputPath(),
     default=Path(SPAWNING_FILE),
     show_default=True,
     help="Where the estimate goes; the annotator finds it as spawning.json in the folder of a swarm.",

@@ -26,7 +26,6 @@ Limits: markup contains errors, and half of these publishers are cooking sites.
 """
 
 import gzip
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -41,7 +40,7 @@ from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.text import read_tsv
+from aegir_rl.base.text import parse_json, read_tsv
 
 ENTITIES = Source("labelled/schemaorg_entities.jsonl.gz", cta_weight=0.5, cpa_weight=0.5, weak=True)
 TABLES_PER_SITE = 6
@@ -94,7 +93,7 @@ def read_entities(path: Path) -> list[Entity]:
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for line in lines:
-                record = json.loads(line)
+                record = parse_json(line)
                 if record["type"] in KINDS:
                     cells = ((name, _cut(str(text))) for name, text in record["props"].items())
                     filled = tuple((name, text) for name, text in cells if text)

@@ -32,6 +32,7 @@ from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.metrics import F1Report, compute_f1
 from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.text import parse_json
 from aegir_rl.observe.plots import heat_plot, line_plot, write_svgs
 
 TYPES, TYPE_NAMES = "types", OUTPUTS[TYPES_HEAD]
@@ -97,7 +98,7 @@ def save_hard_types(path: Path, hard: HardTypes) -> None:
 def load_hard_types(path: Path) -> HardTypes:
     """Read what `save_hard_types` wrote."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = parse_json(path.read_text(encoding="utf-8"))
         parts = {name: tuple(record[name]) for name in ("types", "easy", "tables")}
         return HardTypes(median=float(record["median"]), f1=dict(record["f1"]), **parts)
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -245,7 +246,7 @@ def _answers(runs: Sequence[Path]) -> dict[str, HeldOut]:
 
 def _summary(run: Path) -> dict[str, Any]:
     try:
-        summary = json.loads((run / SUMMARY).read_text(encoding="utf-8"))
+        summary = parse_json((run / SUMMARY).read_text(encoding="utf-8"))
         return {name: summary[name] for name in ("name", "seed", "figures")}
     except (OSError, ValueError, KeyError):
         raise UsageError(

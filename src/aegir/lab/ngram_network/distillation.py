@@ -28,6 +28,7 @@ from aegir.tables.labelled import read_labelled_tables
 from aegir_rl.base.arrays import F32, I64
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 MOST_TEXTS = 60_000
 """Of headers, and of cells."""
@@ -93,7 +94,7 @@ def read_knowledge(
     tensors, _ = read_safetensors(path)
     return {
         bag: EncodedTexts(
-            tuple(json.loads(tensors[f"{bag}.texts"].tobytes())),
+            tuple(parse_json(tensors[f"{bag}.texts"].tobytes())),
             tensors[f"{bag}.vectors"].astype(np.float16),
         )
         for bag in ("headers", "values")

@@ -34,6 +34,7 @@ from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.text import parse_json
 from aegir_rl.rl.critical_path import compute_critical_path
 
 ROUTING = "routing.safetensors"
@@ -198,8 +199,8 @@ def load_routing(path: Path) -> RoutedSample:
     return RoutedSample(
         activation=tensors["activation"].astype(bool),
         scores=tensors["scores"],
-        specialists=tuple(json.loads(facts["specialists"])),
-        dropped=tuple(json.loads(facts["dropped"])),
-        times=Times(*json.loads(facts["times"])),
-        columns=tuple(json.loads(facts["columns"])),
+        specialists=tuple(parse_json(facts["specialists"])),
+        dropped=tuple(parse_json(facts["dropped"])),
+        times=Times(*parse_json(facts["times"])),
+        columns=tuple(parse_json(facts["columns"])),
     )

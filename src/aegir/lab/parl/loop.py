@@ -69,7 +69,7 @@ def train_parl(
     if config.threads:
         torch.set_num_threads(config.threads)
     with open_run(folder, config, watch, resume=resume) as run:
-        state = RunState.prepare(config, run, specialists, out_of_fold or {}, start, resume, warm)
+        state = RunState.prepare(config, run, specialists, out_of_fold or {}, start, warm)
         _warm_start(state)
         _learn_by_reward(state)
         metrics = finish(state)

@@ -1,6 +1,6 @@
 """Everything a PARL run changes, and its checkpoints.
 
-    state = RunState.prepare(config, run, specialists, out_of_fold, start, resume=False)
+    state = RunState.prepare(config, run, specialists, out_of_fold, start)
     draws, batch = state.draw("rl", step)
     state.save_checkpoint(step)            after so many steps of both stages
 
@@ -82,12 +82,11 @@ class RunState:
         specialists: Sequence[FrozenSpecialist],
         out_of_fold: OutOfFold,
         start: StartPrimary | None,
-        resume: bool,
         warm: Path | None = None,
     ) -> "RunState":
         """Begin a run, go on with the one in the folder, or begin where the warm start of the run in `warm` ended."""
-        saved = read_learner(run.checkpoint) if resume else None
-        before = _read_warm_start(warm, config) if warm and not resume else None
+        saved = read_learner(run.checkpoint) if run.resumes else None
+        before = _read_warm_start(warm, config) if warm and not saved else None
         earlier = saved or before
         architecture = _architecture(config, start, earlier)
         run.watch.say("reading tables")

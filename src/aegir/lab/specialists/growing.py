@@ -49,6 +49,7 @@ from aegir.readers.swarm.pool.loading import load_weights
 from aegir.readers.swarm.pool.measuring import specialist_types
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
+from aegir_rl.base.text import parse_json
 from aegir_rl.base.training_run import CHECKPOINT, Watcher
 
 FORMAT = "aegir-growth-1"
@@ -192,7 +193,7 @@ class Growth:
         if not path.is_file():
             return ()
         try:
-            record = json.loads(path.read_text(encoding="utf-8"))
+            record = parse_json(path.read_text(encoding="utf-8"))
             if record["format"] != FORMAT:
                 raise ValueError(f"format {record['format']!r}")
             if record["fingerprint"] != self.fingerprint:

@@ -39,6 +39,7 @@ from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.text import parse_json
 
 DISTIL = "distil"
 """The name of these columns in tables_per_step."""
@@ -166,7 +167,7 @@ def _has_words(column: Column) -> bool:
 def _read_vectors(path: Path) -> dict[str, npt.NDArray[np.float16]]:
     tensors, _ = read_safetensors(path)
     try:
-        texts = json.loads(tensors["texts"].tobytes())
+        texts = parse_json(tensors["texts"].tobytes())
         return dict(zip(texts, tensors["vectors"].astype(np.float16), strict=True))
     except (KeyError, ValueError, TypeError) as error:
         raise UsageError(

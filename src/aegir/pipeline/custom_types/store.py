@@ -27,6 +27,7 @@ from aegir.vocabulary.hierarchy import taken_name
 from aegir.vocabulary.terms import KINDS
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file, user_folder
+from aegir_rl.base.text import parse_json
 
 if TYPE_CHECKING:
     from aegir.pipeline.custom_types.evidence import Line
@@ -123,7 +124,7 @@ def save_type(folder: Path | None, custom_type: CustomType) -> Path:
 def load_type(path: Path) -> CustomType:
     """Read a file written by `save_type`."""
     try:
-        data = json.loads(path.read_bytes())
+        data = parse_json(path.read_bytes())
         if data["format"] != FORMAT:
             raise UsageError(
                 f"{path} is no type of this version (format {data['format']!r}, expected {FORMAT!r}); "

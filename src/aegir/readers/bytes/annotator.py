@@ -4,7 +4,6 @@ Facts and calibration are read at once. The network of the weights that ship is 
 (scoring.py): most tables are answered without it.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from importlib.resources import as_file, files
@@ -17,6 +16,7 @@ from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safetensors_file import map_safetensors
+from aegir_rl.base.text import parse_json
 
 if TYPE_CHECKING:
     from aegir.readers.bytes.byte_encoding import Symbols
@@ -100,5 +100,5 @@ def _load_network(path: Path) -> "ByteModel":
 
 def _read_facts(path: Path) -> Mapping[str, Any]:
     _, metadata = map_safetensors(path).tensors()
-    facts: Mapping[str, Any] = json.loads(metadata["facts"])
+    facts: Mapping[str, Any] = parse_json(metadata["facts"])
     return facts

@@ -19,6 +19,20 @@ StateShape = tuple[int, int, int]
 """Heads, keys per head, values per head: the shape (H, K, V) of a block's matrix state."""
 _BLOCKS = re.compile(r"w(\d{1,2})")
 _EXAMPLE = '["w1", ["w3"], "w1"]'
+MOST_LEVELS = 8
+LIMITS = {
+    "head_size": (1, 1024),
+    "hidden_ratio": (1, 64),
+    "rank": (1, 1024),
+    "gram_rows": (0, 1 << 24),
+    "table_blocks": (0, 99),
+    "width": (1, 1 << 14),
+    "cells": (1, 1 << 12),
+    "cell_bytes": (1, 1 << 16),
+    "header_bytes": (1, 1 << 16),
+    "context_bytes": (1, 1 << 24),
+}
+"""The least and the most of every size. A file of weights may state any: these are checked before anything is made of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +89,14 @@ class Architecture:
 
     def __post_init__(self) -> None:
         _ = self.stage  # raises for a layout that cannot be built
-        sizes = {"head_size": self.head_size, "hidden_ratio": self.hidden_ratio, "rank": self.rank}
-        for name, size in (*sizes.items(), *asdict(self.reading).items()):
-            _check_at_least(name, size, 1)
-        _check_at_least("gram_rows", self.gram_rows, 0)
-        _check_at_least("table_blocks", self.table_blocks, 0)
+        own = ("head_size", "hidden_ratio", "rank", "gram_rows", "table_blocks")
+        for name, size in (
+            *((each, getattr(self, each)) for each in own),
+            *asdict(self.reading).items(),
+        ):
+            _check_size(name, size, name)
         for width in (*self.widths, self.column_width):
-            _check_at_least("a width", width, 1)
+            _check_size("a width", width, "width")
             if width % self.head_size:
                 raise UsageError(
                     f"width {width} is not a multiple of head_size {self.head_size}; "
@@ -140,13 +155,19 @@ def _check_keys(data: Any, kind: type, where: str) -> None:
             raise UsageError(f"{where} has no setting {key!r}; expected {', '.join(names)}")
 
 
-def _check_at_least(name: str, value: Any, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise UsageError(f"{name} is {value!r}; expected a whole number from {low}")
+def _check_size(name: str, value: Any, limits: str) -> None:
+    low, high = LIMITS[limits]
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise UsageError(f"{name} is {value!r}; expected a whole number from {low} to {high}")
 
 
 def _depth(layout: Any) -> int:
-    return 1 + (_depth(layout[1]) if isinstance(layout, list | tuple) and len(layout) == 3 else 0)
+    levels = 1
+    while isinstance(layout, list | tuple) and len(layout) == 3:
+        layout, levels = layout[1], levels + 1
+        if levels > MOST_LEVELS:
+            raise UsageError(f"the layout has more than {MOST_LEVELS} levels")
+    return levels
 
 
 def _parse(layout: Any, widths: tuple[int, ...]) -> StageLayout:

@@ -26,6 +26,7 @@ from aegir.readers.bytes.heads import HEAD_SIZES
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import Arrays, MappedFile, read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 FORMAT = "aegir-bytes-1"
 GRAMS = "reader.embedding.grams"
@@ -150,15 +151,15 @@ def load_checkpoint(path: Path, mapped: MappedFile | None = None) -> Checkpoint:
             f"{path} is not a byte network of this version (format {version!r}, expected {FORMAT!r})"
         )
     try:
-        architecture = Architecture.from_dict(json.loads(metadata["architecture"]))
-        facts = json.loads(metadata["facts"])
+        architecture = Architecture.from_dict(parse_json(metadata["architecture"]))
+        facts = parse_json(metadata["facts"])
         if not isinstance(facts, dict):
             raise UsageError(f"its facts are {type(facts).__name__}; expected an object")
         return Checkpoint(architecture, _restored(stored), facts)
-    except (KeyError, json.JSONDecodeError, RecursionError) as error:
-        raise UsageError(f"{path} is an incomplete byte network ({reason_of(error)})") from None
     except UsageError as error:
         raise UsageError(f"{path} is not a usable byte network: {error}") from None
+    except (KeyError, ValueError) as error:
+        raise UsageError(f"{path} is an incomplete byte network ({reason_of(error)})") from None
 
 
 def _quantise(

@@ -32,6 +32,7 @@ from aegir_rl.base.arrays import F32, I32, I64
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 TYPES, RELATIONS = len(TYPE_NAMES), len(RELATION_NAMES)
 SCORES = TYPES + RELATIONS
@@ -112,7 +113,7 @@ class NgramModel:
             )
             for layer, kind in _LAYERS.items()
         }
-        facts = json.loads(metadata["facts"])
+        facts = parse_json(metadata["facts"])
         if not isinstance(facts, dict) or "calibration" not in facts:
             raise UsageError("its facts have no calibration")
         calibration = NgramCalibration.from_json(facts.pop("calibration"))

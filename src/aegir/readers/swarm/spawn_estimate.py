@@ -34,6 +34,7 @@ from aegir.tables.table import Column
 from aegir_rl.base.arrays import F32, Floats
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
+from aegir_rl.base.text import parse_json
 
 SPAWNING_FILE = "spawning.json"
 FORMAT = "aegir-spawning-1"
@@ -140,7 +141,7 @@ class SpawnEstimate:
     def load(cls, path: Path) -> "SpawnEstimate":
         """Read a file written by `save`."""
         try:
-            return _from_record(json.loads(path.read_text(encoding="utf-8")))
+            return _from_record(parse_json(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise UsageError(f"{path} cannot be read ({error.strerror or error})") from None
         except KeyError as missing:

@@ -35,9 +35,10 @@ from aegir.readers.swarm.state_fusion import (
     contributed_shape,
 )
 from aegir.vocabulary.terms import TYPE_INDEX
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import Arrays, MappedFile, read_safetensors, safetensors_bytes
+from aegir_rl.base.text import parse_json
 
 SWARM_FORMAT = "aegir-swarm-1"
 MANIFEST = "specialist"
@@ -45,6 +46,7 @@ MANIFEST = "specialist"
 FAMILY = "family"
 """Key of the family in the metadata of a specialist's file that is no checkpoint."""
 ROUTING_SYMBOLS = 64
+MOST_SYMBOLS = 1 << 16
 """Symbols of a column that the router's hidden is computed from, unless a model says otherwise."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -103,6 +105,28 @@ class SwarmSettings:
     routing_symbols: int = ROUTING_SYMBOLS
     families: Mapping[str, str] = field(default_factory=dict)
     """Name to family of the specialists that are no byte networks."""
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.primary_sha256, str), "primary_sha256", self.primary_sha256, "text")
+        for name in ("observation", "answers"):
+            require(
+                isinstance(getattr(self, name), bool), name, getattr(self, name), "true or false"
+            )
+        require(self.mode in (None, *MODES), "mode", self.mode, f"one of {', '.join(MODES)}")
+        require(
+            isinstance(self.threshold, float | int) and 0 <= self.threshold <= 1,
+            "threshold",
+            self.threshold,
+            "a number from 0 to 1",
+        )
+        symbols = self.routing_symbols
+        whole = isinstance(symbols, int) and not isinstance(symbols, bool)
+        require(
+            whole and 0 < symbols <= MOST_SYMBOLS,
+            "routing_symbols",
+            symbols,
+            f"a whole number from 1 to {MOST_SYMBOLS}",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,19 +223,17 @@ def load_swarm(path: Path) -> SwarmWeights:
             f"{path} is not a swarm of this version (format {version!r}, expected {SWARM_FORMAT!r})"
         )
     try:
-        record = json.loads(metadata["settings"])
+        record = parse_json(metadata["settings"])
         names = {each.name for each in fields(SwarmSettings)}
         if not isinstance(record, dict) or {*record, "families"} != names:
-            raise UsageError(f"{path} has unknown settings; expected {', '.join(sorted(names))}")
+            raise UsageError(f"it has unknown settings; expected {', '.join(sorted(names))}")
         specialists = {check_name(name): str(sha256) for name, sha256 in record["specialists"]}
         families = {check_name(name): str(of) for name, of in record.get("families", {}).items()}
         if odd := sorted(families.keys() - specialists):
-            raise UsageError(
-                f"{path} names a family of {odd[0]!r}, which is none of its specialists"
-            )
+            raise UsageError(f"it names a family of {odd[0]!r}, which is none of its specialists")
         settings = SwarmSettings(**{**record, "specialists": specialists, "families": families})
-    except UsageError:
-        raise
+    except UsageError as error:
+        raise UsageError(f"{path} is no usable swarm: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path} is an incomplete swarm ({error})") from None
     for name, tensor in tensors.items():

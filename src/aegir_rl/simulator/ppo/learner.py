@@ -17,6 +17,7 @@ advantages are standardised over the iteration. What ended by its own rules is n
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -231,14 +232,21 @@ class PpoLearner:
     def restored(
         cls, state: Mapping[str, Any], settings: PpoSettings, actions: tuple[str, ...], seed: int
     ) -> "PpoLearner":
-        """The learner that a state was taken from."""
+        """The learner that a state was taken from; raise ValueError if its sizes are not those of its weights."""
+        sizes, features = tuple(state["sizes"]), tuple(state["features"])
+        if not features or not all(isinstance(name, str) for name in features):
+            raise ValueError("its features are no names")
+        if not all(type(size) is int and size > 0 for size in sizes) or (
+            sum(i * o + o for i, o in pairwise(sizes)) != len(state["actor"])
+        ):
+            raise ValueError(f"{len(state['actor'])} weights are not those of layers of {sizes}")
         start = ActorStart(
-            features=tuple(state["features"]),
+            features=features,
             columns=np.asarray(state["columns"], np.int64),
             actions=actions,
             mean=state["mean"],
             scale=state["scale"],
-            actor=Network(tuple(state["sizes"])),
+            actor=Network(sizes),
         )
         learner = cls(settings, start, seed)
         learner.actor.flat[:], learner.critic.flat[:] = state["actor"], state["critic"]

@@ -24,6 +24,7 @@ from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.text import parse_json
 from aegir_rl.base.training_run import TrainingRun, Watcher, join_state, open_run, split_state
 from aegir_rl.health import HealthMonitor
 from aegir_rl.health.measures import measure_rewards
@@ -61,7 +62,7 @@ def train_ppo(
 ) -> TrainedPolicy:
     """Train a policy; `start` is the one to begin with, a random one if it is None."""
     with open_run(folder, config, watch, resume=resume) as run:
-        state = _RunState.prepare(config, run, world, start, resume)
+        state = _RunState.prepare(config, run, world, start)
         played: Played | None = None
         for iteration in range(state.done, config.iterations):
             tasks = state.curriculum.draw(config.episodes)
@@ -125,7 +126,6 @@ class _RunState:
         run: TrainingRun,
         world: World,
         start: RoutingPolicy | None,
-        resume: bool,
     ) -> "_RunState":
         """Begin a run, or go on with the one in the folder."""
         items, how = len(world.training), config.curriculum
@@ -140,7 +140,7 @@ class _RunState:
             f"{items} tasks to learn from, {len(world.test)} to test on, {len(world.families)} of held-out families; "
             f"{len(world.training.table.actions)} actions"
         )
-        if resume:
+        if run.resumes:
             learner, saved = _restore(config, run, world)
             curriculum.load_state_dict(saved["curriculum"])
         else:
@@ -155,7 +155,7 @@ class _RunState:
             start=saved.get("start", start.version if start else ""),
             done=saved.get("done", 0),
         )
-        if resume:
+        if run.resumes:
             state.monitor.load_state_dict(saved["monitor"])
             run.resume_after(state.done, config.iterations, "iteration")
         else:
@@ -224,16 +224,20 @@ def _restore(
     """The learner in a run's checkpoint, and what else is saved there: done, start, curriculum and monitor."""
     arrays, metadata = read_safetensors(run.checkpoint)
     try:
-        known = json.loads(metadata[STATE_KEY])
+        known = parse_json(metadata[STATE_KEY])
         saved = join_state(known["state"], arrays)
-        saved |= {"done": int(known["done"]), "start": str(known["start"])}
+        if known["done"] not in range(config.iterations + 1) or not isinstance(known["start"], str):
+            raise ValueError(f"{known['done']!r} iterations after {known['start']!r}")
+        saved |= {"done": int(known["done"]), "start": known["start"]}
+        if not all(isinstance(saved[part], dict) for part in ("learner", "curriculum", "monitor")):
+            raise ValueError("its states are no objects")
         fingerprint = known["world"]
         learner = PpoLearner.restored(
             saved["learner"], config.ppo, world.training.table.actions, config.seed
         )
     except UsageError:
         raise
-    except (KeyError, ValueError, TypeError) as error:
+    except (AttributeError, KeyError, ValueError, TypeError) as error:
         raise UsageError(f"{run.checkpoint} is no checkpoint of a PPO run ({error})") from None
     if fingerprint != world.fingerprint:
         raise UsageError(

@@ -4,7 +4,9 @@ A backend is tried out before it is handed over: a machine may have the program 
 fall-back: a sandbox that cannot be opened is an error, never a program that runs without one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.simulator.sandbox.bubblewrap import BubblewrapSandbox
@@ -24,15 +26,23 @@ class BackendState:
     sentence: str
 
 
-def open_sandbox(backend: str = "local", cold: bool = False, image: str = IMAGE) -> Sandbox:
+def open_sandbox(
+    backend: str = "local",
+    cold: bool = False,
+    image: str = IMAGE,
+    packages: Sequence[Path] = (),
+) -> Sandbox:
     """A sandbox that has run a first program; `UsageError` when the machine lacks what it needs.
 
     `cold` starts a new interpreter per program, in a sandbox of its own; containers always do. `image` is that of containers.
+    Programs may import the standard library, and what is in the folders `packages`, which are mounted read-only.
     """
     if backend not in BACKENDS:
         raise UsageError(f"unknown sandbox backend {backend!r}; there are {', '.join(BACKENDS)}")
     sandbox: Sandbox = (
-        BubblewrapSandbox(cold=cold) if backend == "local" else ContainerSandbox(backend, image)
+        BubblewrapSandbox(cold=cold, packages=packages)
+        if backend == "local"
+        else ContainerSandbox(backend, image, packages)
     )
     try:
         execution = sandbox.run(TRIAL)

@@ -4,8 +4,8 @@
     host ── one per program ─▶ bwrap ── interpreter                                           (cold)
 
 The host alone holds the limits on wall time, output, and the memory and CPU time of all processes (watch.py); each process
-imposes the others on itself before it loads the source (harness.py). The order goes in as a sealed memory file, results and
-output come back through pipes that belong to one program.
+imposes the others on itself before it loads the source (harness.py). The order goes in as a sealed memory file, arguments go
+in call by call (calls.py), results and output come back, through pipes that belong to one program.
 
 Needs Linux with user namespaces, and bwrap 0.8 or later. How bwrap is started is in launch.py.
 """
@@ -14,13 +14,16 @@ import json
 import os
 import socket
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.simulator.sandbox.launch import (
     BwrapCommand,
     OpenFiles,
+    check_packages,
     describe_start_failure,
     find_bwrap,
     kill,
@@ -30,19 +33,21 @@ from aegir_rl.simulator.sandbox.program import Execution, Limits, Program, Sandb
 from aegir_rl.simulator.sandbox.seccomp import build_filter
 from aegir_rl.simulator.sandbox.watch import (
     SECONDS_TO_START,
+    ProcessMeter,
     ProcessUsage,
     follow,
     list_processes,
-    measure_processes,
 )
+from aegir_rl.simulator.task import Json
 
 
 class BubblewrapSandbox(Sandbox):
-    """Runs programs under bubblewrap; `cold` starts a new interpreter for each."""
+    """Runs programs under bubblewrap; `cold` starts a new interpreter for each. They may import from `packages`."""
 
-    def __init__(self, *, cold: bool = False) -> None:
+    def __init__(self, *, cold: bool = False, packages: Sequence[Path] = ()) -> None:
         self._bwrap = find_bwrap()
         self._filter = build_filter(os.uname().machine)
+        self._packages = check_packages(packages)
         self._cold = cold
         self._server: _Server | None = None
         self._lock = threading.Lock()
@@ -71,9 +76,9 @@ class BubblewrapSandbox(Sandbox):
         for attempt in (1, 2):
             if self._server is None or not self._server.is_usable:
                 self._stop()
-                self._server = _Server(self._bwrap)
+                self._server = _Server(self._bwrap, self._packages)
             try:
-                return self._server.run(order, limits, len(program.calls))
+                return self._server.run(order, limits, program.calls)
             except ConnectionError:  # killed, or the thread that started it has ended
                 self._stop()
                 if attempt == 2:
@@ -83,25 +88,29 @@ class BubblewrapSandbox(Sandbox):
         raise AssertionError
 
     def _run_cold(self, program: Program, limits: Limits) -> Execution:
-        order = encode_order(program, limits, filter_=None)
+        order = encode_order(program, limits, filter_=self._filter)
         with OpenFiles() as files:
             streams, ends = files.streams(limits)
-            command = BwrapCommand(self._bwrap, files, 4 * limits.file_bytes, self._filter)
+            calls, calls_end = files.calls(program.calls, streams[0].content)
+            command = BwrapCommand(self._bwrap, files, self._packages, 4 * limits.file_bytes)
             process = command.start(
-                ["once", str(ends[0])],
+                ["once", str(ends[0]), str(calls_end)],
                 stdin=files.sealed(order),
                 stdout=ends[1],
                 stderr=ends[2],
-                passed=[ends[0]],
+                passed=[ends[0], calls_end],
             )
-            files.close(*ends)
+            files.close(*ends, calls_end)
             sandbox = _ColdProcesses(command)
             try:
                 first = command.open_first_process()
                 if first is None:
                     raise UsageError(describe_start_failure(os.read(streams[2].file, 4096)))
-                outcome = follow(streams, first, limits, lambda: kill(first), sandbox.measure)
+                outcome = follow(
+                    streams, first, limits, lambda: kill(first), sandbox.measure, calls
+                )
             finally:
+                calls.close()
                 usage = command.end(process)
         outcome.cpu_seconds = max(outcome.cpu_seconds, usage.ru_utime + usage.ru_stime)
         return build_execution(
@@ -119,27 +128,27 @@ class _ColdProcesses:
 
     def __init__(self, command: BwrapCommand) -> None:
         self._command = command
-        self._proc: int | None = None
+        self._meter: ProcessMeter | None = None
 
     def measure(self) -> ProcessUsage | None:
-        if self._proc is None:
-            self._proc = self._command.open_proc()
+        if self._meter is None and (proc := self._command.open_proc()) is not None:
+            self._meter = ProcessMeter(proc)
         with suppress(OSError):
-            return None if self._proc is None else measure_processes(self._proc, frozenset())
+            return None if self._meter is None else self._meter.measure()
         return None
 
 
 class _Server:
     """A warm interpreter inside bwrap that forks for every program."""
 
-    def __init__(self, bwrap: str) -> None:
+    def __init__(self, bwrap: str, packages: Sequence[str]) -> None:
         self._owner = os.getpid()
         self._files = OpenFiles()
         self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self._control.settimeout(SECONDS_TO_START)
         nothing = self._files.add(os.open(os.devnull, os.O_RDWR))
         errors, errors_end = self._files.pipe()
-        self._command = BwrapCommand(bwrap, self._files, None, None)
+        self._command = BwrapCommand(bwrap, self._files, packages, None)
         try:
             self._process = self._command.start(
                 ["serve", str(inside.fileno())],
@@ -172,30 +181,42 @@ class _Server:
         """Whether it runs and belongs to this process; a fork of the process that started it needs its own."""
         return self._owner == os.getpid() and self._process.poll() is None
 
-    def run(self, order: bytes, limits: Limits, calls: int) -> Execution:
+    def run(self, order: bytes, limits: Limits, calls: Sequence[Sequence[Json]]) -> Execution:
         """Run one order; `ConnectionError` when the server has ended."""
+        meter = ProcessMeter(self._proc, self._own)
+
+        def measure() -> ProcessUsage | None:
+            with suppress(OSError):
+                return meter.measure()
+            return None
+
         with OpenFiles() as files:
             streams, ends = files.streams(limits)
+            feed, calls_end = files.calls(calls, streams[0].content)
             status, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with status:
                 status.settimeout(SECONDS_TO_START)
                 sealed = files.sealed(order)
                 try:
-                    socket.send_fds(self._control, [b"p"], [sealed, *ends, inside.fileno()])
+                    passed = [sealed, calls_end, *ends, inside.fileno()]
+                    socket.send_fds(self._control, [b"p"], passed)
                 finally:
                     inside.close()
-                files.close(*ends, sealed)
+                files.close(*ends, calls_end, sealed)
                 pidfd = self._await_start(status, files)
-                outcome = follow(
-                    streams, status.fileno(), limits, lambda: kill(pidfd), self._measure
-                )
+                try:
+                    outcome = follow(
+                        streams, status.fileno(), limits, lambda: kill(pidfd), measure, feed
+                    )
+                finally:
+                    feed.close()
                 if outcome.stuck:
                     raise ConnectionError("a killed program is still there")
                 report = _parse_report(status.recv(4096))
                 if not report and outcome.ended is None:
                     raise ConnectionError("the keeper ended, which no program can bring about")
         outcome.cpu_seconds = max(outcome.cpu_seconds, float(report.get("cpu_seconds", 0.0)))
-        return build_execution(outcome, [one.content for one in streams], limits, calls)
+        return build_execution(outcome, [one.content for one in streams], limits, len(calls))
 
     def close(self) -> None:
         """End the server and all in it; in a fork of its owner, only forget it."""
@@ -217,11 +238,6 @@ class _Server:
                 "try the cold one (--cold) or --docker"
             )
         return files.add(received[0])
-
-    def _measure(self) -> ProcessUsage | None:
-        with suppress(OSError):
-            return measure_processes(self._proc, self._own)
-        return None
 
     def _failure(self, said: bytes) -> UsageError:
         self.close()

@@ -1,14 +1,14 @@
 """A container per program: Docker or Podman around the same harness.
 
-    host ── order ──▶ docker run -i aegir-sim:latest ── harness.py relay ── the program
+    host ── order, calls one at a time ──▶ docker run -i aegir-sim:latest ── harness.py relay ── the program
          ◀── frames ──
 
 The container has no network, a read-only file system with a private /tmp, no capabilities, no way to new ones, an unprivileged
 user, the default seccomp profile of the engine and ours on top of it; memory and the number of processes are held by its control
 group, time and output by the host. `sim/Dockerfile` builds the image.
 
-It starts a container for every program, some tenths of a second each: the local sandbox is faster. CPU time is that of the
-limit's process only; the sum over processes is not measured. A program that the kernel kills counts as out of memory.
+It starts a container for every program, some tenths of a second each: the local sandbox is faster. CPU time of all processes is
+summed by process 1, out of the program's reach. A program that the kernel kills counts as out of memory.
 """
 
 import os
@@ -18,15 +18,18 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.simulator.sandbox import harness
+from aegir_rl.simulator.sandbox.calls import encode_frame
+from aegir_rl.simulator.sandbox.launch import OpenFiles, check_packages
 from aegir_rl.simulator.sandbox.messages import RESULT_BYTES, build_execution, encode_order
 from aegir_rl.simulator.sandbox.program import Execution, Limits, Program, Sandbox
 from aegir_rl.simulator.sandbox.seccomp import AUDIT_ARCH, build_filter
-from aegir_rl.simulator.sandbox.watch import SECONDS_TO_END, ProgramEnd, Stream, follow
+from aegir_rl.simulator.sandbox.watch import ProgramEnd, Stream, follow
 
 IMAGE = "aegir-sim:latest"
 BUILD = "build -t aegir-sim:latest -f sim/Dockerfile src/aegir_rl/simulator/sandbox"
@@ -35,6 +38,8 @@ OWN_PROCESSES = 4096
 """Processes that the user of all containers may have."""
 SECONDS_TO_ANSWER = 10.0
 """How long the engine may take to say its version, or to end a container."""
+HEAD = 5
+"""Bytes before the content of a frame: its tag and length."""
 FRAMES = 1 << 16
 """Bytes that the tags and lengths of frames may take."""
 
@@ -42,7 +47,8 @@ FRAMES = 1 << 16
 class ContainerSandbox(Sandbox):
     """Runs programs in containers of an image, one each."""
 
-    def __init__(self, engine: str, image: str = IMAGE) -> None:
+    def __init__(self, engine: str, image: str = IMAGE, packages: Sequence[Path] = ()) -> None:
+        self._packages = check_packages(packages)
         self._command = find_engine(engine)
         check_engine_answers(self._command[0], engine)
         self._engine, self._image = engine, image
@@ -61,38 +67,41 @@ class ContainerSandbox(Sandbox):
     def _run(self, program: Program, limits: Limits) -> Execution:
         order = encode_order(program, limits, filter_=self._filter, count_processes=False)
         name = f"aegir-sim-{secrets.token_hex(8)}"
-        process = subprocess.Popen(
-            [*self._command, *self._options(name, limits), self._image],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        frames = TaggedFrames()
+        with OpenFiles() as files:
+            calls, stdin = files.calls(
+                program.calls, frames.parts[harness.RESULT], encode_frame(order)
+            )
+            process = subprocess.Popen(
+                [*self._command, *self._options(name, limits), self._image],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
         with process:
             assert process.stdout is not None
             assert process.stderr is not None
             most = RESULT_BYTES + 2 * limits.output_bytes + FRAMES
             streams = [
-                Stream(process.stdout.fileno(), most),
+                Stream(process.stdout.fileno(), most, take_over=frames.add),
                 Stream(process.stderr.fileno(), limits.output_bytes),
             ]
             done = os.pidfd_open(process.pid)
-            # A thread, because a container that does not start does not read.
-            writer = threading.Thread(target=_send, args=(process, order), daemon=True)
-            writer.start()
             try:
-                outcome = follow(streams, done, limits, lambda: self._end(name), lambda: None)
+                outcome = follow(
+                    streams, done, limits, lambda: self._end(name), lambda: None, calls
+                )
             except BaseException:
                 self._end(name)
                 raise
             finally:
                 process.kill()
                 os.close(done)
-                writer.join(SECONDS_TO_END)
-        frames, said = (bytes(stream.content) for stream in streams)
-        if outcome.ended is None and not frames:
-            raise UsageError(self._describe_failure(said))
-        return _read_frames(outcome, split_frames(frames), limits, len(program.calls))
+                calls.close()
+        if outcome.ended is None and not streams[0].content:
+            raise UsageError(self._describe_failure(bytes(streams[1].content)))
+        return _read_frames(outcome, frames.parts, limits, len(program.calls))
 
     def _options(self, name: str, limits: Limits) -> list[str]:
         # The engine's default for nproc may be above what it can set; the number of processes is held by --pids-limit.
@@ -107,6 +116,11 @@ class ContainerSandbox(Sandbox):
             *f"--env PYTHONHASHSEED=0 --workdir {harness.FOLDER}".split(),
             "--tmpfs",
             f"{harness.FOLDER}:rw,nosuid,nodev,noexec,size={4 * limits.file_bytes},mode=1777",
+            *(
+                word
+                for number, path in enumerate(self._packages)
+                for word in ("--volume", f"{path}:{harness.PACKAGES}/{number}:ro")
+            ),
         ]
 
     def _end(self, name: str) -> None:
@@ -168,20 +182,35 @@ def _shorten(said: bytes) -> str:
     return " ".join(said.decode(errors="replace").split())[-300:]
 
 
-def split_frames(content: bytes) -> dict[bytes, bytes]:
-    """The streams in tagged frames; bytes that are no frames are left out."""
-    parts: dict[bytes, bytearray] = {kind: bytearray() for kind in harness.KINDS}
-    place = 0
-    while len(content) - place >= 5 and content[place : place + 1] in parts:
-        kind, length = content[place : place + 1], content[place + 1 : place + 5]
-        begin = place + 5
-        place = begin + int.from_bytes(length, "big")
-        parts[kind] += content[begin:place]
-    return {kind: bytes(part) for kind, part in parts.items()}
+class TaggedFrames:
+    """The streams in the tagged frames that come from a container; from bytes that are no frame on, nothing is taken."""
+
+    def __init__(self) -> None:
+        self.parts: dict[bytes, bytearray] = {kind: bytearray() for kind in harness.KINDS}
+        self._head = bytearray()
+        self._kind, self._left = b"", 0
+        self._broken = False
+
+    def add(self, content: bytes) -> None:
+        """Take more bytes, wherever they are cut."""
+        while content and not self._broken:
+            if self._left:
+                part, content = content[: self._left], content[self._left :]
+                self.parts[self._kind] += part
+                self._left -= len(part)
+                continue
+            missing = HEAD - len(self._head)
+            self._head += content[:missing]
+            content = content[missing:]
+            self._kind = bytes(self._head[:1])
+            self._broken = self._kind not in self.parts
+            if len(self._head) == HEAD:
+                self._left = int.from_bytes(self._head[1:], "big")
+                self._head.clear()
 
 
 def _read_frames(
-    outcome: ProgramEnd, contents: Mapping[bytes, bytes], limits: Limits, calls: int
+    outcome: ProgramEnd, contents: Mapping[bytes, bytearray], limits: Limits, calls: int
 ) -> Execution:
     """What a program did, from what its harness sent."""
     limited = {
@@ -193,7 +222,7 @@ def _read_frames(
     if outcome.ended is None:
         if any(len(contents[kind]) > most for kind, most in limited.items()):
             outcome.ended = "output"
-        elif number == signal.SIGALRM:
+        elif number in (signal.SIGALRM, signal.SIGXCPU):
             outcome.ended = "timeout"
         elif number == signal.SIGKILL:
             outcome.ended = "timeout" if outcome.cpu_seconds >= limits.cpu_seconds else "memory"
@@ -205,17 +234,10 @@ def _container_memory(limits: Limits) -> int:
     return limits.memory_bytes + 4 * limits.file_bytes + (32 << 20)
 
 
-def _parse_end(content: bytes) -> tuple[float, int]:
+def _parse_end(content: bytes | bytearray) -> tuple[float, int]:
     """CPU seconds and the signal that ended the program, as the harness says; zeros if it does not."""
     try:
         seconds, number = content.decode().split()
         return float(seconds), int(number)
     except ValueError:
         return 0.0, 0
-
-
-def _send(process: "subprocess.Popen[bytes]", order: bytes) -> None:
-    assert process.stdin is not None
-    with suppress(OSError, ValueError):  # it ended, or was ended
-        process.stdin.write(order)
-        process.stdin.close()

@@ -1,8 +1,9 @@
 """Runs inside a sandbox: loads untrusted source, makes the calls, sends their results. Uses the standard library only.
 
-    harness.py once N           one program: order on standard input, results on file descriptor N          (cold)
-    harness.py serve N          programs one after the other, each in a fork of its own; control socket N   (warm)
-    harness.py relay            one program, all it writes in tagged frames on standard output              (container)
+    harness.py once R C         one program: order on standard input, results to descriptor R, calls from C   (cold)
+    harness.py serve N          programs one after the other, each in a fork of its own; control socket N     (warm)
+    harness.py relay            one program: order and calls on standard input, all it writes in tagged frames
+                                on standard output                                                            (container)
 
 A warm server never sees a program. It gets file descriptors over its control socket and forks a keeper, which reads the order,
 makes new namespaces and forks `init`, process 1 of them; `init` forks the task. Whatever a task leaves behind is in these
@@ -11,12 +12,19 @@ namespaces and ends with `init`:
     server ── keeper (waits, reports) ── init (1) ── task (2): no capabilities, limits, seccomp filter, then the source
                                                       └── its children
 
-An order is JSON: `source`, `function`, `calls`, `files` (base64) and the limits that processes impose on themselves. A result
-frame is four bytes of length and JSON: first `{}` when the source is about to be loaded, then `value` or `error` for each call.
-Nothing here is trusted by the host: untrusted code can change all of it in its own process.
+An order is JSON: `source`, `function`, `files` (base64) and the limits that processes impose on themselves. A frame is four bytes
+of length and JSON. Result frames: first `{}` when the source is about to be loaded, then `value` or `error` for each call. Calls
+are frames of arguments, of which the host sends one when it has the result of the one before, so that no process in here has
+the arguments of a later call; after the last result it closes the pipe.
+
+Nothing that the task's process says is trusted by the host: untrusted code can change all of it. Process 1 is out of its reach.
+When the task has ended, process 1 kills and waits for all others, so that the kernel adds their CPU time up; no process can
+have its children's time forgotten, because the filter denies changing what SIGCHLD does.
 """
 
 import base64
+import contextlib
+import fcntl
 import gc
 import json
 import math
@@ -31,12 +39,14 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 FOLDER = "/tmp"  # noqa: S108, a private file system of this program
-RESULTS = 3
+PACKAGES = "/packages"
+"""Folders of packages that a user mounts; they come last on the path."""
+RESULTS, CALLS = 3, 4
 OPEN_FILES = 64
 MOST_OPEN = 4096
 """No file that a sandbox has open has this number or a higher one."""
-ADDRESS_SPACE = 512 << 20
-"""Bytes beyond the memory limit that may be mapped but not written to: libraries and stacks."""
+ADDRESS_SPACE, PACKAGES_SPACE = 64 << 20, 512 << 20
+"""Bytes beyond the memory limit and what is mapped at the start that may be mapped: libraries loaded later, those of packages."""
 OWN_PROCESSES = 2
 """Processes of the sandbox itself that count as the program's."""
 INODES = 2000
@@ -79,10 +89,11 @@ def run_program(order: dict[str, Any]) -> None:
     try:
         function = load(order["source"], order["function"])
     except BaseException as error:
-        for _ in order["calls"]:
-            send({"error": describe(error)})
+        failure = {"error": describe(error)}
+        while receive() is not None:
+            send(failure)
     else:
-        for arguments in order["calls"]:
+        while (arguments := receive()) is not None:
             send(call(function, arguments))
 
 
@@ -130,6 +141,25 @@ def send(message: dict[str, Any]) -> None:
     write_all(RESULTS, len(body).to_bytes(4, "big") + body)
 
 
+def receive() -> list[Any] | None:
+    """The arguments of the next call; None after the last one."""
+    head = read_exactly(CALLS, 4)
+    body = None if head is None else read_exactly(CALLS, int.from_bytes(head, "big"))
+    return None if body is None else list(json.loads(body))
+
+
+def read_exactly(file: int, length: int) -> bytes | None:
+    """So many bytes of a pipe and none beyond them; None at its end."""
+    parts = []
+    while length:
+        part = os.read(file, min(length, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
 def write_all(file: int, content: bytes) -> None:
     """Write everything; a pipe may take less at a time."""
     while content:
@@ -147,8 +177,11 @@ def read_all(file: int) -> bytes:
 def limit_resources(order: dict[str, Any]) -> None:
     """Limits that the kernel holds for each process; sums are watched from outside."""
     memory, seconds = order["memory_bytes"], math.ceil(order["cpu_seconds"]) + 1
+    with open("/proc/self/statm") as file:  # noqa: PTH123
+        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    space = PACKAGES_SPACE if os.path.isdir(PACKAGES) else ADDRESS_SPACE  # noqa: PTH112
     limits = {
-        resource.RLIMIT_AS: memory + ADDRESS_SPACE,
+        resource.RLIMIT_AS: mapped + memory + space,
         resource.RLIMIT_DATA: memory,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_CPU: seconds,
@@ -175,13 +208,13 @@ def finish() -> NoReturn:
     os._exit(0)
 
 
-def run_once(results: int) -> NoReturn:
+def run_once(results: int, calls: int) -> NoReturn:
     """The cold mode: this interpreter, process 1, is for one program and ends with it, and everything with both."""
-    system("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)  # the program may not look into it
+    hide_memory()
     task = os.fork()
     if task == 0:
-        system("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
-        be_task(json.loads(read_all(0)), results, 1, 2)
+        be_task(json.loads(read_all(0)), calls, results, 1, 2)
+    os.closerange(0, MOST_OPEN)
     end_with(task)
 
 
@@ -199,7 +232,7 @@ def serve(control_number: int) -> None:
     gc.freeze()  # collecting in a fork would copy the pages of all of it
     control.send(b"ready")
     while True:
-        message, files, _, _ = socket.recv_fds(control, 1, 5)
+        message, files, _, _ = socket.recv_fds(control, 1, 6)
         if not message:
             return
         keeper = os.fork()
@@ -212,7 +245,9 @@ def serve(control_number: int) -> None:
             pass
 
 
-def keep(order_file: int, results: int, out: int, err: int, status_file: int) -> NoReturn:
+def keep(
+    order_file: int, calls: int, results: int, out: int, err: int, status_file: int
+) -> NoReturn:
     """Make namespaces for one program, start it, and report its end on the status socket."""
     import socket
 
@@ -224,8 +259,8 @@ def keep(order_file: int, results: int, out: int, err: int, status_file: int) ->
         init = os.fork()
         if init == 0:
             status.close()
-            be_init(order, results, out, err)
-        for file in (results, out, err):
+            be_init(order, calls, results, out, err)
+        for file in (calls, results, out, err):
             os.close(file)
         socket.send_fds(status, [b"s"], [os.pidfd_open(init)])
         _, _, usage = os.wait4(init, 0)
@@ -253,38 +288,61 @@ def enter_namespaces(file_bytes: int) -> None:
     system("mount", b"tmpfs", FOLDER.encode(), b"tmpfs", flags, options.encode())
 
 
-def be_init(order: dict[str, Any], results: int, out: int, err: int) -> NoReturn:
+def be_init(order: dict[str, Any], *files: int) -> NoReturn:
     """Process 1 of the namespaces: start the task, reap orphans, end with the task, and everything with it."""
     try:
         flags = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC
         system("mount", b"proc", b"/proc", b"proc", flags, None)
         system("prctl", PR_SET_PDEATHSIG, 9, 0, 0, 0)
+        hide_memory()
         task = os.fork()
         if task == 0:
-            be_task(order, results, out, err)
+            be_task(order, *files)
+        os.closerange(0, MOST_OPEN)
     except BaseException:
         os._exit(1)
     end_with(task)
 
 
+def hide_memory() -> None:
+    """No process may look into this one and those it forks, and a crash of theirs starts nothing on the machine."""
+    system("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
 def end_with(task: int) -> NoReturn:
-    """Reap orphans until the task ends, then end."""
-    os.closerange(0, MOST_OPEN)
+    """Reap orphans until the task ends; end all others and reap them, for their CPU time; then end."""
     while os.wait()[0] != task:
         pass
+    end_others()
     os._exit(0)
 
 
-def be_task(order: dict[str, Any], results: int, out: int, err: int) -> NoReturn:
-    """The process that runs the source, with nothing open but its standard streams and the results."""
+def end_others() -> None:
+    """Kill every other process of this namespace and wait until none is left, if this is its process 1."""
+    if os.getpid() != 1:
+        return  # what would be killed is not ours
+    try:
+        while True:
+            with contextlib.suppress(
+                ProcessLookupError
+            ):  # all have ended, some were not waited for
+                os.kill(-1, signal.SIGKILL)
+            os.wait()
+    except ChildProcessError:
+        return
+
+
+def be_task(order: dict[str, Any], calls: int, results: int, out: int, err: int) -> NoReturn:
+    """The process that runs the source, with nothing open but its standard streams, the results and the calls."""
     try:
         if os.getpid() != os.getsid(0):
             os.setsid()
         nothing = os.open(os.devnull, os.O_RDONLY)
-        high = [os.dup(file) for file in (nothing, out, err, results)]
+        files = (nothing, out, err, results, calls)
+        high = [fcntl.fcntl(file, fcntl.F_DUPFD, CALLS + 1) for file in files]
         for number, file in enumerate(high):
             os.dup2(file, number)
-        os.closerange(RESULTS + 1, MOST_OPEN)
+        os.closerange(CALLS + 1, MOST_OPEN)
         run_program(order)
     except BaseException as error:
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
@@ -319,36 +377,61 @@ def system(function: str, *arguments: Any) -> None:
 
 
 def relay() -> NoReturn:
-    """The container mode: run the program in a child and send all that it writes as tagged frames."""
-    order = json.loads(read_all(0))
+    """The container mode: process 1 runs the program in a child and sends all that it writes as tagged frames."""
+    hide_memory()
+    order = json.loads(read_exactly(0, int.from_bytes(read_exactly(0, 4) or b"", "big")) or b"")
     pipes = {kind: os.pipe() for kind in (RESULT, STDOUT, STDERR)}
     child = os.fork()
     if child == 0:
-        be_task(order, pipes[RESULT][1], pipes[STDOUT][1], pipes[STDERR][1])
+        be_task(order, 0, pipes[RESULT][1], pipes[STDOUT][1], pipes[STDERR][1])
     kinds = {}
     for kind, (reader, writer) in pipes.items():
         os.close(writer)
         kinds[reader] = kind
     deadline = time.monotonic() + order["wall_seconds"] + GRACE_SECONDS
-    ended, seconds, number = False, 0.0, 0
+    ended, number = False, 0
     while kinds or not ended:
         if not ended:
-            pid, status, usage = os.wait4(child, os.WNOHANG)
-            if ended := pid != 0:
-                seconds = usage.ru_utime + usage.ru_stime
-                number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            if (status := reap(child)) is not None:
+                ended, number = True, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
             elif time.monotonic() > deadline:
                 ended, number = True, int(signal.SIGALRM)
+            elif count_seconds() > order["cpu_seconds"]:
+                ended, number = True, int(signal.SIGXCPU)
+            if ended:
+                end_others()
         ready, _, _ = select.select(list(kinds), [], [], 0 if ended else 0.02)
         if ended and not ready:
-            break  # what is left belongs to processes that outlived the program
+            break
         for reader in ready:
             if part := os.read(reader, 1 << 16):
                 send_tagged(kinds[reader], part)
             else:
                 del kinds[reader]
-    send_tagged(END, f"{seconds} {number}".encode())
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    send_tagged(END, f"{usage.ru_utime + usage.ru_stime} {number}".encode())
     os._exit(0)
+
+
+def reap(child: int) -> int | None:
+    """Wait for every process that has ended; the status of this child if it is among them."""
+    while (ended := os.waitpid(-1, os.WNOHANG))[0] != 0:
+        if ended[0] == child:
+            return ended[1]
+    return None
+
+
+def count_seconds() -> float:
+    """CPU time of all other processes here, and of those that were waited for."""
+    ticks = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+                numbers = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue  # it has ended
+        ticks += sum(map(int, numbers[13 if int(pid) == os.getpid() else 11 : 15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def send_tagged(kind: bytes, content: bytes) -> None:
@@ -357,9 +440,11 @@ def send_tagged(kind: bytes, content: bytes) -> None:
 
 
 if __name__ == "__main__":
+    if os.path.isdir(PACKAGES):  # noqa: PTH112
+        sys.path += sorted(entry.path for entry in os.scandir(PACKAGES))
     if sys.argv[1] == "serve":
         serve(int(sys.argv[2]))
     elif sys.argv[1] == "relay":
         relay()
     else:
-        run_once(int(sys.argv[2]))
+        run_once(int(sys.argv[2]), int(sys.argv[3]))

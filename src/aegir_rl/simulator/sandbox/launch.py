@@ -1,8 +1,11 @@
 """Start bwrap around the interpreter, with an empty environment and without rights.
 
+What a sandbox has of files are the copies of interpreter.py, the harness, time zones, and folders of packages that the user
+names, read-only at /packages/0, /packages/1, …
+
 As root, the user id is dropped before bwrap is started, to one that nobody has, since the kernel holds root to no limit on
-processes. That user may be unable to reach the interpreter (below /root, for instance): before the id is dropped, the
-interpreter's folders are mounted at reachable places in a mount namespace that only bwrap sees.
+processes. That user may be unable to reach the packages (below /root, for instance): before the id is dropped, they are mounted
+at reachable places in a mount namespace that only bwrap sees.
 """
 
 import ctypes
@@ -22,12 +25,17 @@ from typing import Any, Self
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.simulator.sandbox import harness
+from aegir_rl.simulator.sandbox.calls import CallFeed
+from aegir_rl.simulator.sandbox.interpreter import PYTHON, TIME_ZONES, interpreter_files, mode_of
 from aegir_rl.simulator.sandbox.messages import RESULT_BYTES
 from aegir_rl.simulator.sandbox.program import Limits
 from aegir_rl.simulator.sandbox.watch import Stream
+from aegir_rl.simulator.task import Json
 
-SYSTEM_FOLDERS = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo")
-LOADER_CACHE = "/etc/ld.so.cache"
+OWN_PACKAGES = ("aegir_rl", "aegir")
+"""With which a solution could draw its task again, hidden cases and all."""
+FOR_OTHERS = 0o005
+"""Permission to list a folder and to open what is in it."""
 STAGE = "/tmp"  # noqa: S108, covered in a namespace of bwrap's own
 FIRST_USER, USERS = 61184, 4336
 """User ids that are handed out for a while and belong to nobody (systemd's range for dynamic users)."""
@@ -37,6 +45,7 @@ ISOLATION = (
     *("--unshare-cgroup-try", "--as-pid-1", "--die-with-parent", "--new-session", "--clearenv"),
     *("--cap-drop", "ALL", "--hostname", "sandbox"),
 )
+HARNESS = "/harness.py"
 INTERPRETER = ("-P", "-s", "-S", "-B", "-X", "utf8")
 """Options of Python: no folder of ours and no site-packages on its path, no byte code written."""
 
@@ -45,10 +54,10 @@ class BwrapCommand:
     """One start of bwrap around the interpreter, and the process numbers it reports."""
 
     def __init__(
-        self, bwrap: str, files: "OpenFiles", folder_bytes: int | None, filter_: bytes | None
+        self, bwrap: str, files: "OpenFiles", packages: Sequence[str], folder_bytes: int | None
     ) -> None:
         self._bwrap, self._files = bwrap, files
-        self._folder_bytes, self._filter = folder_bytes, filter_
+        self._packages, self._folder_bytes = packages, folder_bytes
         self._info, self._info_end = files.pipe()
         self._child: int | None = None
         self._first: int | None = None
@@ -63,15 +72,21 @@ class BwrapCommand:
         passed: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
         """Start it with an empty environment; `passed` are open files that the harness gets under their numbers."""
-        data = self._files.sealed(Path(harness.__file__).read_bytes())
-        inherited = [data, self._info_end, *passed]
-        options = self._options(data)
-        if self._filter is not None:
-            inherited.append(self._files.sealed(self._filter))
-            options += ["--seccomp", str(inherited[-1]), "--disable-userns"]
-        prepare = _Preparation()
+        inside = interpreter_files(with_packages=bool(self._packages))
+        copies = {each.destination: self._files.reopen(each.file) for each in inside}
+        copies[HARNESS] = self._files.sealed(Path(harness.__file__).read_bytes())
+        copied = [
+            word
+            for to, file in copies.items()
+            for word in ("--perms", mode_of(to), "--file", str(file), to)
+        ]
+        prepare = _Preparation(self._packages)
         binds = [word for bind in prepare.binds for word in ("--ro-bind", *bind)]
-        command = [self._bwrap, *binds, *options, "--", interpreter(), *INTERPRETER, "/harness.py"]
+        inherited = [*copies.values(), self._info_end, *passed]
+        command = [
+            *(self._bwrap, *copied, *binds, *self._options()),
+            *("--", PYTHON, *INTERPRETER, HARNESS),
+        ]
         try:
             process = subprocess.Popen(
                 [*command, *arguments],
@@ -85,7 +100,7 @@ class BwrapCommand:
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise UsageError(f"{self._bwrap} cannot be started: {error}") from None
-        self._files.close(self._info_end)
+        self._files.close(self._info_end, *copies.values())
         return process
 
     def open_first_process(self) -> int | None:
@@ -123,13 +138,14 @@ class BwrapCommand:
             os.close(proc)  # the machine's: bwrap is not done yet
         return None
 
-    def _options(self, data: int) -> list[str]:
-        size = [] if self._folder_bytes is None else ["--size", str(self._folder_bytes)]
+    def _options(self) -> list[str]:
+        # A warm server makes namespaces itself; its /tmp is covered by one of each program.
+        cold = self._folder_bytes is not None
+        size = ["--size", str(self._folder_bytes)] if cold else []
         return [
-            *ISOLATION,
+            *(*ISOLATION, *(["--disable-userns"] if cold else [])),
             *("--setenv", "PYTHONHASHSEED", "0", "--proc", "/proc", "--dev", "/dev"),
             *(*size, "--perms", "0700", "--tmpfs", harness.FOLDER),
-            *("--ro-bind-data", str(data), "/harness.py"),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", harness.FOLDER),
             *("--info-fd", str(self._info_end)),
         ]
@@ -160,12 +176,24 @@ class OpenFiles:
         reader, writer = os.pipe()
         return self.add(reader), self.add(writer)
 
+    def reopen(self, file: int) -> int:
+        """Another handle of an open file, for reading from its start."""
+        return self.add(os.open(f"/proc/self/fd/{file}", os.O_RDONLY))
+
     def streams(self, limits: Limits) -> tuple[list[Stream], list[int]]:
         """Pipes for results, output and errors: the ends that the host reads, and those of the program."""
         pipes = [self.pipe() for _ in range(3)]
         most = (RESULT_BYTES, limits.output_bytes, limits.output_bytes)
         streams = [Stream(reader, bytes_) for (reader, _), bytes_ in zip(pipes, most, strict=True)]
         return streams, [writer for _, writer in pipes]
+
+    def calls(
+        self, calls: Sequence[Sequence[Json]], results: bytearray, first: bytes = b""
+    ) -> tuple[CallFeed, int]:
+        """What sends arguments through a pipe, and the program's end of it; the feed closes the other one itself."""
+        reader, writer = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(writer, False)
+        return CallFeed(writer, calls, results, first), self.add(reader)
 
     def sealed(self, content: bytes) -> int:
         """A file in memory that nobody can change."""
@@ -178,32 +206,31 @@ class OpenFiles:
 
 
 class _Preparation:
-    """Called in the child before bwrap starts: as root, makes the interpreter reachable and drops the user id."""
+    """Called in the child before bwrap starts: as root, makes packages reachable and drops the user id."""
 
-    def __init__(self) -> None:
+    def __init__(self, packages: Sequence[str]) -> None:
         self._is_root = os.geteuid() == 0
-        own = [path for path in interpreter_paths() if path not in SYSTEM_FOLDERS]
-        self._staged = [(path, f"{STAGE}/{number}") for number, path in enumerate(own)]
+        self._staged = [(path, f"{STAGE}/{number}") for number, path in enumerate(packages)]
         self._user = sandbox_user()
         self._libc = _libc()
 
     @property
     def binds(self) -> list[tuple[str, str]]:
         """Sources and destinations of what the sandbox sees of the machine's files."""
-        staged = dict(self._staged) if self._is_root else {}
-        return [(staged.get(path, path), path) for path in interpreter_paths()]
+        packages = [
+            (staged if self._is_root else path, f"{harness.PACKAGES}/{number}")
+            for number, (path, staged) in enumerate(self._staged)
+        ]
+        return [*packages, *([(TIME_ZONES, TIME_ZONES)] if Path(TIME_ZONES).is_dir() else [])]
 
     def __call__(self) -> None:
         if self._is_root:
             self._check(self._libc.unshare(CLONE_NEWNS))
-            handles = [(os.open(path, os.O_PATH), place, path) for path, place in self._staged]
+            handles = [(os.open(path, os.O_PATH), place) for path, place in self._staged]
             self._mount(None, "/", None, MS_REC | MS_PRIVATE)
             self._mount("tmpfs", STAGE, "tmpfs", 0)
-            for handle, place, path in handles:
-                if os.path.isdir(path):  # noqa: PTH112
-                    os.mkdir(place, 0o755)  # noqa: PTH102
-                else:
-                    os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o644))
+            for handle, place in handles:
+                os.mkdir(place, 0o755)  # noqa: PTH102
                 self._mount(f"/proc/self/fd/{handle}", place, None, MS_BIND | MS_REC)
                 os.close(handle)
             os.chmod(STAGE, 0o755)  # noqa: PTH101, S103
@@ -235,7 +262,7 @@ def find_bwrap() -> str:
 
 def describe_start_failure(said: bytes) -> str:
     """The sentence for a sandbox that does not start."""
-    reason = " ".join(said.decode(errors="replace").split())[:300] or "no reason given"
+    reason = " ".join(said.decode(errors="replace").split())[-300:] or "no reason given"
     return (
         f"bubblewrap cannot start a sandbox on this machine ({reason}); "
         "`aegir doctor` says what is missing, or use --docker"
@@ -259,14 +286,21 @@ def _libc() -> Any:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def interpreter() -> str:
-    """The interpreter behind this one, outside of virtual environments."""
-    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
-
-
-@lru_cache(maxsize=1)
-def interpreter_paths() -> tuple[str, ...]:
-    """Files and folders that the interpreter needs; links of the system are followed by mounting what they lead to."""
-    libraries = [os.path.join(sys.base_prefix, name) for name in ("lib", "lib64")]  # noqa: PTH118
-    wanted = [interpreter(), *libraries, *SYSTEM_FOLDERS, LOADER_CACHE]
-    return tuple(path for path in dict.fromkeys(wanted) if os.path.exists(path))  # noqa: PTH110
+def check_packages(folders: Sequence[Path]) -> tuple[str, ...]:
+    """Folders of packages as absolute paths; raise `UsageError` for one that cannot be used."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(
+                f"the packages folder {folder} is not a folder; make one with: pip install --target {folder} pandas"
+            )
+        if os.geteuid() == 0 and folder.stat().st_mode & FOR_OTHERS != FOR_OTHERS:
+            raise UsageError(
+                f"the packages folder {folder} cannot be read by the user that programs run as; try: chmod -R a+rX {folder}"
+            )
+        for name in OWN_PACKAGES:
+            if any(folder.glob(f"{name}.*")) or (folder / name).exists():
+                raise UsageError(
+                    f"the packages folder {folder} holds {name}, with which a solution could draw its task again; "
+                    "use a folder with only what tasks may import, made with: pip install --target DIR pandas"
+                )
+    return tuple(str(folder.resolve()) for folder in folders)

@@ -1,7 +1,8 @@
 """The bytes between host and harness: orders that go in, frames of results that come out.
 
 What comes out was written by untrusted code. It is bounded before it is parsed, and it is parsed as JSON of bounded depth and
-nothing else; bytes that are no such frames count as a crash of the program.
+nothing else; bytes that are no such frames count as a crash of the program. Errors are cut and cleaned, since they are shown,
+stored, and sent to language models.
 """
 
 import base64
@@ -17,16 +18,17 @@ RESULT_BYTES = 1 << 20
 """Bytes of the results of all calls; more of them end the program."""
 DEEPEST = 64
 OUT_OF_MEMORY = "MemoryError:"
+LONGEST_ERROR = 520
+"""Characters of an error: those that the harness sends, and the line of the solution."""
 
 
 def encode_order(
     program: Program, limits: Limits, *, filter_: bytes | None, count_processes: bool = True
 ) -> bytes:
-    """What the harness needs to run a program; expected values are not among it."""
+    """What the harness needs to load a program; neither arguments nor expected values are among it."""
     order = {
         "source": program.source,
         "function": program.function,
-        "calls": program.calls,
         "files": {name: _base64(content) for name, content in program.files.items()},
         "filter": None if filter_ is None else _base64(filter_),
         "processes": limits.processes if count_processes else None,
@@ -103,7 +105,17 @@ def _as_result(message: Any) -> CallResult | None:
     if "value" in message:
         return CallResult(message["value"], None)
     error = message.get("error")
-    return CallResult(None, error) if isinstance(error, str) else None
+    return CallResult(None, clean_error(error)) if isinstance(error, str) else None
+
+
+def clean_error(text: str) -> str:
+    """An error in one line of bounded length, with a replacement for every character that is not printable.
+
+    Whatever the harness would have sent, a program may have written the frame itself.
+    """
+    text = " ".join(text[: 2 * LONGEST_ERROR].split())
+    shown = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+    return shown if len(shown) <= LONGEST_ERROR else shown[: LONGEST_ERROR - 1] + "…"
 
 
 def _is_too_deep(value: Json) -> bool:

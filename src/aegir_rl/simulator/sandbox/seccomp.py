@@ -7,9 +7,10 @@ What the filter does, in this order
   - calls that are newer than Linux 6.7 do not exist (ENOSYS), nor does clone3, whose flags a filter cannot see: the C library
     then uses clone;
   - the calls of denied_calls.tsv are not permitted (EPERM): mounting, namespaces, tracing other processes, keys, bpf,
-    perf, io_uring, kexec, modules, clock, memory that is charged to no process, device files, …;
+    perf, io_uring, kexec, modules, clock, memory that is charged to no process, device files, other programs, …;
   - clone is not permitted with a flag that makes a namespace; socket is permitted for AF_UNIX only; of ioctl, TIOCSTI and
-    TIOCLINUX, which type into a terminal, are not permitted;
+    TIOCLINUX, which type into a terminal, are not permitted; of fcntl, leases and notices on files; of prctl, PR_SET_DUMPABLE;
+    of rt_sigaction, SIGCHLD, since the CPU time of children is lost when that is ignored;
   - everything else is permitted.
 
 Numbers of calls are from the kernel's unistd.h; other constants from linux/seccomp.h, linux/filter.h and linux/audit.h.
@@ -24,8 +25,24 @@ from aegir_rl.base.text import read_tsv
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CALLS = {
-    "x86_64": {"clone": 56, "socket": 41, "ioctl": 16, "clone3": 435},
-    "aarch64": {"clone": 220, "socket": 198, "ioctl": 29, "clone3": 435},
+    "x86_64": {
+        "clone": 56,
+        "socket": 41,
+        "ioctl": 16,
+        "clone3": 435,
+        "fcntl": 72,
+        "prctl": 157,
+        "rt_sigaction": 13,
+    },
+    "aarch64": {
+        "clone": 220,
+        "socket": 198,
+        "ioctl": 29,
+        "clone3": 435,
+        "fcntl": 25,
+        "prctl": 167,
+        "rt_sigaction": 134,
+    },
 }
 X32_BIT = 0x40000000
 NEWEST_CALL = 456
@@ -33,11 +50,17 @@ NEWEST_CALL = 456
 NAMESPACE_FLAGS = 0x7E020000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
 AF_UNIX = 1
-TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+DENIED_ARGUMENTS = {
+    "ioctl": (24, (0x5412, 0x541C)),  # TIOCSTI, TIOCLINUX
+    "fcntl": (24, (1024, 1026)),  # F_SETLEASE, F_NOTIFY
+    "prctl": (16, (4,)),  # PR_SET_DUMPABLE
+    "rt_sigaction": (16, (17,)),  # SIGCHLD
+}
+"""Values that an argument of a call may not have, and its offset in `struct seccomp_data`."""
 
 LOAD, EQUAL, GREATER, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x06
-NUMBER, ARCHITECTURE, FIRST, SECOND = 0, 4, 16, 24
-"""Offsets in `struct seccomp_data`; of arguments, the low half on a little-endian machine."""
+NUMBER, ARCHITECTURE, FIRST = 0, 4, 16
+"""Offsets in `struct seccomp_data`; of the first argument, the low half on a little-endian machine."""
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 DENY, ABSENT = 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
 NEXT = -1
@@ -61,11 +84,12 @@ def build_filter(machine: str) -> bytes:
         (GREATER, NEWEST_CALL, ABSENT, NEXT),
         (EQUAL, calls["clone3"], ABSENT, NEXT),
         *((EQUAL, number, DENY, NEXT) for number in denied_calls(machine).values()),
-        *_when(calls["clone"], (ANY_BIT, NAMESPACE_FLAGS, DENY, ALLOW), FIRST),
-        *_when(calls["socket"], (EQUAL, AF_UNIX, ALLOW, DENY), FIRST),
-        *_when(calls["ioctl"], (EQUAL, TIOCSTI, DENY, NEXT), SECOND),
-        (EQUAL, TIOCLINUX, DENY, NEXT),
+        *_when(calls["clone"], FIRST, (ANY_BIT, NAMESPACE_FLAGS, DENY, ALLOW)),
+        *_when(calls["socket"], FIRST, (EQUAL, AF_UNIX, ALLOW, DENY)),
     ]
+    for name, (argument, values) in DENIED_ARGUMENTS.items():
+        *first, last = [(EQUAL, value, DENY, NEXT) for value in values]
+        rules += _when(calls[name], argument, *first, (*last[:3], ALLOW))
     return _assemble(rules)
 
 
@@ -80,13 +104,13 @@ def denied_calls(machine: str) -> dict[str, int]:
 
 
 _Rule = tuple[int, int, int, int]
-"""Code, operand, and where to go when it holds or does not: a verdict, or the next rule."""
-_SKIP_TWO = -2
+"""Code, operand, and where to go when it holds or does not: a verdict, or NEXT, or less by as many rules as are skipped."""
 
 
-def _when(number: int, test: _Rule, argument: int) -> list[_Rule]:
-    """Rules that test an argument of one call; others pass by."""
-    return [(EQUAL, number, NEXT, _SKIP_TWO), (LOAD, argument, NEXT, NEXT), test]
+def _when(number: int, argument: int, *tests: _Rule) -> list[_Rule]:
+    """Rules that test an argument of one call and end with a verdict; others pass by."""
+    skip = NEXT - 1 - len(tests)
+    return [(EQUAL, number, NEXT, skip), (LOAD, argument, NEXT, NEXT), *tests]
 
 
 def _assemble(rules: list[_Rule]) -> bytes:
@@ -95,9 +119,7 @@ def _assemble(rules: list[_Rule]) -> bytes:
     code = []
     for place, (operation, operand, if_true, if_false) in enumerate(rules):
         offsets = [
-            {NEXT: 0, _SKIP_TWO: 2}[goal]
-            if goal < 0
-            else len(rules) + verdicts.index(goal) - place - 1
+            NEXT - goal if goal < 0 else len(rules) + verdicts.index(goal) - place - 1
             for goal in (if_true, if_false)
         ]
         code.append(struct.pack("=HBBI", operation, *offsets, operand))

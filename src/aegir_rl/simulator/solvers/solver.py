@@ -4,8 +4,9 @@
     proposal.source        # the text of a module, or None
     proposal.error         # one sentence if the solver itself failed
 
-A solver sees a `PublicTask`: statement, starter, files and public cases, never the hidden ones. It uses neither the task's
-family nor its difficulty, which a user's own tasks do not have. Promises of every solver but `llm`: the same task, effort and
+A solver sees a `PublicTask`: statement, starter, files and public cases, never the hidden ones, nor id, family or seed. It does
+not use the difficulty, which a user's own tasks do not have. A solver is trusted code: it runs in this process, whose memory
+holds the whole task. Promises of every solver but `llm`: the same task, effort and
 feedback give the same source; work is bounded by counts that grow with the effort, not by the clock; it runs code that it
 was given or has changed in the sandbox only (`run`), its own library functions in this process.
 
@@ -67,16 +68,16 @@ def attempt(
     try:
         source = solver.propose(task, effort, run, feedback)
     except AegirError as error:
-        return SolverProposal(None, f"solver {solver.name} gave up on task {task.id!r}: {error}")
+        return SolverProposal(None, f"solver {solver.name} gave up: {error}")
     except Exception as error:
         # A bug of one solver must not end a run of thousands of tasks.
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return SolverProposal(None, f"solver {solver.name} failed on task {task.id!r} ({text})")
+        return SolverProposal(None, f"solver {solver.name} failed ({text})")
     if source is not None and not isinstance(source, str):
         kind = type(source).__name__
         return SolverProposal(
             None,
-            f"solver {solver.name} proposed a {kind} for task {task.id!r}; expected source text",
+            f"solver {solver.name} proposed a {kind}; expected source text",
         )
     return SolverProposal(source)
 

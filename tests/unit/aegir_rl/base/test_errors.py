@@ -7,7 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir_rl.base.errors import AegirError, reason_of
+from aegir_rl.base.errors import (
+    LONGEST_SENTENCE,
+    AegirError,
+    UnreadableTable,
+    UsageError,
+    reason_of,
+)
+from aegir_rl.base.text import parse_json
 from aegir_rl.observe.heat_map import load_heat_maps
 from aegir_rl.rl import compute_gae
 
@@ -19,6 +26,26 @@ def test_a_wrong_argument_is_a_value_error_and_an_error_of_the_command_line():
         compute_gae(np.zeros((1, 2)), np.zeros((1, 2)), discount=99)
     assert isinstance(caught.value, AegirError)
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("kind", [AegirError, UsageError, UnreadableTable])
+def test_a_sentence_is_printable_and_short_whatever_stands_in_it(kind: type[AegirError]):
+    assert str(kind("don't know what type: \x0f\n\x1b[31m\ud800")) == (
+        r"don't know what type: \x0f\n\x1b[31m\ud800"
+    )
+    for sign in ("a", "\x1b", "\ud800"):
+        sentence = str(kind(f"x is {sign * 100_000}; expected a number"))
+        assert sentence.isprintable()
+        assert len(sentence) <= LONGEST_SENTENCE
+        assert sentence.startswith("x is ")
+        assert sentence.endswith("; expected a number")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "9" * 400, "9" * 5000, "{", ""])
+def test_json_that_others_wrote_is_a_value_or_a_value_error(text: str):
+    assert parse_json('{"state": 340282366920938463463374607431768211455}')["state"] == 2**128 - 1
+    with pytest.raises(ValueError, match=r"."):
+        parse_json(text)
 
 
 def _named(handler: ast.ExceptHandler) -> set[str]:

@@ -86,6 +86,24 @@ def test_files_that_are_missing_or_no_toml_are_named(tmp_path: Path) -> None:
             read_settings(tmp_path / "bad.toml", Car())
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name = " + "[" * 3000, "nested too deep"),
+        ("name = " + "{a=" * 3000, "nested too deep"),
+        ("name = " + "9" * 5000, "is no TOML file"),
+        (f"[engine]\npower = {'9' * 400}", "expected a number up to"),
+        (f"[engine]\ngears = {'9' * 400}", "expected a number up to"),
+    ],
+)
+def test_deep_files_and_endless_numbers_are_one_sentence(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
+    (tmp_path / "bomb.toml").write_text(text)
+    with pytest.raises(UsageError, match=sentence):
+        read_settings(tmp_path / "bomb.toml", Car())
+
+
 def test_a_file_begins_with_the_settings_of_its_base(tmp_path: Path) -> None:
     (tmp_path / "plain.toml").write_text('name = "Elin"\n[engine]\npower = 3\ngears = 6\n')
     (tmp_path / "fast.toml").write_text(

@@ -2,12 +2,21 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-from aegir_rl.base.training_run import TrainingRun, join_state, split_state
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.run_folder import RunFolder
+from aegir_rl.base.training_run import TrainingRun, join_state, open_run, split_state
+
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
 
 
 class Lines:
@@ -65,3 +74,54 @@ def test_joining_changes_nothing_that_was_given():
     facts = {"a": {"b": 1}}
     join_state(facts, {"state/a/c": np.zeros(1)})
     assert facts == {"a": {"b": 1}}
+
+
+def test_a_run_killed_before_its_first_checkpoint_begins_again_when_resumed(tmp_path: Path):
+    folder = tmp_path / "run"
+
+    def be_killed() -> None:
+        with open_run(folder, Config(), Lines(), resume=False) as run:
+            run.record(1, loss=2.0)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        be_killed()
+    assert RunFolder(folder).history().steps
+    told = Lines()
+    with open_run(folder, Config(seed=3), told, resume=True) as run:  # nothing was learnt yet
+        assert not run.resumes
+        assert not run.history().steps
+        run.checkpoint.write_bytes(b"learnt")
+    assert told.lines == [f"{folder} has no checkpoint yet; the run begins again"]
+    with open_run(folder, Config(seed=3), Lines(), resume=True) as run:
+        assert run.resumes
+    with (
+        pytest.raises(UsageError, match="seed was 3"),
+        open_run(folder, Config(seed=4), Lines(), resume=True),
+    ):
+        pass
+    with (
+        pytest.raises(UsageError, match="to resume from; start it without --resume"),
+        open_run(tmp_path / "none", Config(), Lines(), resume=True),
+    ):
+        pass
+
+
+def test_a_refused_run_leaves_no_folder_and_one_that_learnt_is_kept(tmp_path: Path):
+    def refuse(folder: Path, learnt: bool) -> None:
+        with open_run(folder, Config(), Lines(), resume=False) as run:
+            if learnt:
+                run.record(1, loss=2.0)
+            raise UsageError("no tables")
+
+    for folder in (tmp_path / "far" / "away" / "run", tmp_path / "run"):
+        with pytest.raises(UsageError, match="no tables"):
+            refuse(folder, learnt=False)
+        assert list(tmp_path.iterdir()) == []
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(UsageError, match="no tables"):
+        refuse(tmp_path / "mine", learnt=False)
+    assert (tmp_path / "mine").is_dir()  # the user made it
+    with pytest.raises(UsageError, match="no tables"):
+        refuse(tmp_path / "learnt", learnt=True)
+    assert RunFolder(tmp_path / "learnt").history().steps

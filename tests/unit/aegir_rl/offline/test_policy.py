@@ -10,6 +10,7 @@ import pytest
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.offline.policy import METADATA_KEY, RoutingPolicy
+from hostile_metadata import REFUSED, USED, hostile_weights, use_or_refusal
 
 ONE = np.ones(2, np.float32)
 POLICY = RoutingPolicy(
@@ -101,3 +102,17 @@ def test_other_files_are_no_policy(tmp_path: Path):
     path.write_text("text")
     with pytest.raises(UsageError, match="cannot be read as a model"):
         RoutingPolicy.load(path)
+
+
+def test_a_policy_with_any_metadata_decides_or_is_refused(tmp_path: Path):
+    path = tmp_path / "p.safetensors"
+    POLICY.save(path)
+    seen = np.zeros((2, len(POLICY.features)), np.float32)
+    outcomes = []
+    for change, content in hostile_weights(path, METADATA_KEY):
+        path.write_bytes(content)
+        outcomes.append(
+            use_or_refusal(change, lambda: RoutingPolicy.load(path).probabilities(seen))
+        )
+    assert {*outcomes} <= {USED, REFUSED}
+    assert REFUSED in outcomes

@@ -3,6 +3,9 @@
 import os
 import random
 import sqlite3
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -157,6 +160,90 @@ def test_a_store_of_a_newer_version_is_refused(new_store: Callable[[], str]):
         DecisionStore.open(address)
 
 
+OPEN_STORES = """
+import sys
+from aegir_rl.base.errors import AegirError
+from aegir_rl.offline.databases import connect
+print("ready", flush=True)
+for address in sys.stdin:
+    try:
+        connect(address.strip()).close()
+        print("opened", flush=True)
+    except AegirError as error:
+        print(error, flush=True)
+"""
+
+
+@pytest.mark.parametrize(("kind", "stores"), [("sqlite", 40), ("postgres", 6)])
+def test_processes_that_open_a_new_store_at_once_all_get_it(
+    kind: str, stores: int, tmp_path: Path, request: pytest.FixtureRequest
+):
+    addresses = [str(tmp_path / f"{number}.db") for number in range(stores)]
+    if kind == "postgres":
+        server, name = request.getfixturevalue("server"), f"at_once_{os.urandom(4).hex()}"
+        addresses = [f"{server.rsplit('/', 1)[0]}/{name}_{number}" for number in range(stores)]
+        psycopg = import_module("psycopg")
+        with psycopg.connect(server, autocommit=True) as connection:
+            for address in addresses:
+                connection.execute(f"CREATE DATABASE {address.rsplit('/', 1)[1]}")
+    command = [sys.executable, "-c", OPEN_STORES]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    programs = [subprocess.Popen(command, **pipes) for _ in range(4)]
+    try:
+        assert {each.stdout.readline() for each in programs} == {"ready\n"}
+        for address in addresses:
+            for each in programs:
+                each.stdin.write(f"{address}\n")
+            assert [each.stdout.readline() for each in programs] == ["opened\n"] * 4
+    finally:
+        for each in programs:
+            each.communicate()
+
+
+def test_a_new_file_that_another_program_reads_is_waited_for(tmp_path: Path):
+    path = tmp_path / "a.db"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE aegir_schema (version INTEGER PRIMARY KEY)")
+    other.execute("BEGIN")
+    other.execute("SELECT * FROM aegir_schema").fetchall()  # a lock that SQLite does not wait for
+    end = threading.Timer(0.3, other.close)
+    end.start()
+    with pytest.raises(UsageError, match="table aegir_schema already exists"):
+        DecisionStore.open(path)
+    end.join()
+
+
+def test_an_answer_of_the_server_is_not_taken_for_a_server_that_is_gone(server: str):
+    database = connect(server)
+    with (
+        pytest.raises(StoreError, match=r"refused a change \(.*episodes.*\)$"),
+        database.transaction() as run,
+    ):
+        run("CREATE TABLE episodes (id TEXT)")
+    database.close()
+
+
+def test_text_that_no_database_takes_is_one_sentence(new_store: Callable[[], str]):
+    database = connect(new_store())
+    with (
+        pytest.raises(UsageError, match=r"cannot store text with '\\ud800'"),
+        database.transaction() as run,
+    ):
+        run("SELECT body FROM reviews WHERE id = ?", ("\ud800",))
+    database.close()
+
+
+def test_an_episode_about_a_file_whose_name_is_not_utf8_is_stored(new_store: Callable[[], str]):
+    episode = an_episode("a", group="caf\udce9.csv", task="é")
+    with DecisionStore.open(new_store()) as store:
+        store.append([episode])
+        assert store.append([episode]) == ("a",)
+        store.record_outcome("a", "correction", gold=("\udce9",), by="\udce9")
+        (judged,) = store.read()
+    assert (judged.group, judged.task) == ("caf\udce9.csv", "é")
+    assert judged.decisions[-1].gold == ("\udce9",)
+
+
 def test_files_that_are_no_store_are_refused(tmp_path: Path):
     text = tmp_path / "text.db"
     text.write_text("id,name\n" * 100)
@@ -200,6 +287,24 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path):
         DecisionStore.open(path) as store,
     ):
         list(store.read())
+
+
+def test_a_file_whose_schema_is_damaged_is_one_sentence(tmp_path: Path):
+    path = tmp_path / "a.db"
+    DecisionStore.open(path).close()
+    content = path.read_bytes()
+    # The name in an error of SQLite is then no UTF-8.
+    path.write_bytes(content.replace(b"CREATE TABLE episodes (", b"CREATE TABLE \x82pisodes ;"))
+    with pytest.raises(UsageError, match=r"a\.db is damaged, or no SQLite file"):
+        DecisionStore.open(path)
+    path.write_bytes(content)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE aegir_schema")
+        connection.execute("CREATE TABLE aegir_schema (version TEXT)")
+        connection.execute("INSERT INTO aegir_schema VALUES ('two')")
+    connection.close()
+    with pytest.raises(UsageError, match=r"a\.db is damaged.*its schema is 'two'"):
+        DecisionStore.open(path)
 
 
 def test_a_locked_store_is_one_sentence(tmp_path: Path):

@@ -14,6 +14,7 @@ from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.processes.channel import Channel
 from aegir_rl.processes.fork_server import ForkServer, StartedWorker
 from aegir_rl.processes.worker import END, Answer
+from used_up_descriptors import no_descriptors
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 Running = Callable[[int], bool]
@@ -52,6 +53,13 @@ def wait_until(condition: Callable[[], bool]) -> bool:
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.01)
     return condition()
+
+
+def test_a_worker_for_whose_channel_no_descriptor_is_left_is_told(server: ForkServer):
+    server.wait_until_ready()
+    with no_descriptors(), pytest.raises(OSError, match="Too many open files"):
+        server.start_worker()
+    assert ask(server.start_worker(), b"?") is not None
 
 
 def test_what_is_loaded_is_loaded_once_and_elsewhere(server: ForkServer):

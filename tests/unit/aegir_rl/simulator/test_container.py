@@ -14,8 +14,9 @@ import pytest
 from aegir_rl.base.errors import UsageError
 from aegir_rl.simulator.sandbox import Limits, Program, Sandbox, open_sandbox
 from aegir_rl.simulator.sandbox import harness as inside
-from aegir_rl.simulator.sandbox.container import BUILD, find_engine, split_frames
-from aegir_rl.simulator.sandbox.launch import INTERPRETER, interpreter
+from aegir_rl.simulator.sandbox.container import BUILD, TaggedFrames, find_engine
+from aegir_rl.simulator.sandbox.interpreter import interpreter
+from aegir_rl.simulator.sandbox.launch import INTERPRETER
 from aegir_rl.simulator.task import write_tasks
 from command_line import refused, run
 from small_tasks import adding_task
@@ -180,9 +181,15 @@ def test_an_engine_whose_daemon_does_not_answer_is_refused_in_a_sentence(
 
 
 def test_frames_are_split_by_their_tags_up_to_the_first_that_is_none():
-    frames = b"o\0\0\0\2hi" + b"r\0\0\0\1x" + b"o\0\0\0\1!" + b"?\0\0\0\1x" + b"o\0\0\0\1-"
-    assert split_frames(frames) == {b"o": b"hi!", b"e": b"", b"r": b"x", b"x": b""}
-    assert split_frames(b"e\xff\xff\xff\xffcut")[b"e"] == b"cut"
+    content = b"o\0\0\0\2hi" + b"r\0\0\0\1x" + b"o\0\0\0\1!" + b"?\0\0\0\1x" + b"o\0\0\0\1-"
+    for size in range(1, len(content) + 1):
+        frames = TaggedFrames()
+        for place in range(0, len(content), size):
+            frames.add(content[place : place + size])
+        assert frames.parts == {b"o": b"hi!", b"e": b"", b"r": b"x", b"x": b""}
+    cut = TaggedFrames()
+    cut.add(b"e\xff\xff\xff\xffcut")
+    assert cut.parts[b"e"] == b"cut"
 
 
 def test_the_image_starts_the_harness_as_the_host_expects():

@@ -3,7 +3,7 @@
 import os
 import signal
 import sqlite3
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from aegir_rl.simulator.outcomes import (
     run_attempt,
     task_sha256,
 )
+from aegir_rl.simulator.sandbox import Execution
 from simulator_worlds import Counting, Doubling, TrustingSandbox, a_task
 
 TASKS = [a_task(number) for number in (2, 3, 7, 13)]
@@ -45,6 +46,20 @@ def test_an_attempt_runs_the_answer_on_public_and_hidden_cases():
 def test_an_answer_may_pass_the_public_cases_and_still_be_wrong():
     outcome = run_attempt(TrustingSandbox(), a_task(2), Doubling(), 1)
     assert (outcome.verified, outcome.right, outcome.hidden_passed) == (True, False, 0)
+
+
+@pytest.mark.parametrize("run", [9, 10])
+def test_an_answer_whose_run_did_not_finish_is_neither_verified_nor_right(run: int):
+    """Run 9 is that on the public cases, run 10 that on the hidden ones."""
+
+    class Lingering(TrustingSandbox):
+        def run(self, program, limits=None) -> Execution:
+            execution = super().run(program, limits)
+            return replace(execution, ended="timeout") if self.runs == run else execution
+
+    outcome = run_attempt(Lingering(), a_task(7), Counting(), 1)
+    assert (outcome.verified, outcome.right) == (run == 10, run == 9)
+    assert (outcome.public_passed, outcome.hidden_passed) == (1, 2)
 
 
 def test_a_solver_without_an_answer_and_one_that_raises_have_outcomes_too():
@@ -149,11 +164,11 @@ class Dying(Counting):
     """Kills its process on one task."""
 
     name: str = "dying"
-    victim: str = "adding-3"
+    victim: str = "Add 3 to the argument."
     costs: dict = field(default_factory=lambda: {1: 0.0, 2: 0.0, 3: 0.0})
 
     def propose(self, task, effort, run, feedback):
-        if task.id == self.victim:
+        if task.statement == self.victim:
             os.kill(os.getpid(), signal.SIGKILL)
 
 

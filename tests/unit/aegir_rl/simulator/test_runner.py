@@ -11,7 +11,7 @@ import pytest
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.simulator.runner import ResultFile, Run, Solve, TaskResult, TaskRun
-from aegir_rl.simulator.sandbox import open_sandbox
+from aegir_rl.simulator.sandbox import Program, open_sandbox
 from aegir_rl.simulator.task import Task, write_tasks
 from command_line import refused, run
 from sandboxes import open_or_skip
@@ -34,6 +34,41 @@ def tasks(tmp_path: Path) -> Path:
 
 def all_results(run_: TaskRun, workers: int = 1) -> dict[str, TaskResult]:
     return {one.task: one for one in run_.results(open_sandbox, workers=workers)}
+
+
+def test_solutions_import_packages_that_are_mounted_and_no_others(tmp_path: Path):
+    packages = tmp_path / "packages"
+    (packages / "amounts").mkdir(parents=True)
+    (packages / "amounts" / "__init__.py").write_text("FIVE = 5\n")
+    solution = "import amounts\ndef solve(number):\n    return number + amounts.FIVE\n"
+    tasks = tmp_path / "tasks.jsonl"
+    write_tasks([adding_task(5, solution=solution)], tasks)
+    asked = ("sim", "run", "--tasks", tasks, "--workers", 1)
+    for mode in ((), ("--cold",)):
+        assert "1 of      1 solved" in run(*asked, "--packages", packages, *mode).out
+    refused(run(*asked), "ModuleNotFoundError: No module named 'amounts' (line 1)")
+    refused(run(*asked, "--packages", tmp_path / "none"), "pip install --target")
+    (packages / "aegir_rl").mkdir()
+    refused(run(*asked, "--packages", packages), "holds aegir_rl, with which a solution could draw")
+
+
+def test_mounted_packages_cannot_be_written_and_come_after_the_standard_library(tmp_path: Path):
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / "json.py").write_text("raise RuntimeError\n")
+    (packages / "first.py").write_text("PLACE = __file__\n")
+    (packages / "first.py").chmod(0o666)
+    source = """
+import json, first
+def look():
+    try:
+        open(first.PLACE, "a")
+    except OSError as error:
+        return [first.PLACE, error.strerror]
+"""
+    with open_sandbox(packages=[packages]) as sandbox:
+        execution = sandbox.run(Program(source, "look", ((),)))
+    assert execution.results[0].value == ["/packages/0/first.py", "Read-only file system"]
 
 
 def proposing(source: str) -> Solve:

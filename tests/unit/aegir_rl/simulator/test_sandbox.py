@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import struct
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,6 +78,45 @@ def test_results_of_the_calls_before_a_timeout_are_kept(either: Sandbox):
     execution = either.run(program, Limits(wall_seconds=0.5))
     assert execution.ended == "timeout"
     assert [one.value for one in execution.results] == [0, 0.001]
+
+
+def test_arguments_and_values_may_be_larger_than_a_pipe(either: Sandbox):
+    source = "def turn(text):\n    return text[::-1]"
+    texts = [letter * 300_000 + "." for letter in "abc"]
+    execution = either.run(Program(source, "turn", tuple((text,) for text in texts)))
+    assert [one.value for one in execution.results] == [text[::-1] for text in texts]
+    ended = either.run(Program("import os\nos._exit(0)", "turn", ((texts[0],),)))
+    assert ended.ended == "crashed"
+
+
+def test_a_program_without_calls_finishes(either: Sandbox):
+    assert either.run(Program("print('loaded')", "f", ())).stdout == "loaded\n"
+
+
+def test_threads_time_zones_hashes_and_databases_work(either: Sandbox):
+    """They need files besides the modules: libraries that are loaded late, and tables of the machine."""
+    source = """
+import ctypes, datetime, hashlib, locale, lzma, sqlite3, threading, uuid, zlib, zoneinfo
+import asyncio, concurrent.futures, decimal, email.message, multiprocessing, unicodedata, xml.etree.ElementTree
+def work():
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        total = sum(pool.map(int, "123"))
+    hour = datetime.datetime(2026, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo("Europe/Paris")).utcoffset().seconds
+    row = sqlite3.connect("a.db").execute("SELECT 1 + 1").fetchone()[0]
+    ended = threading.Thread(target=ctypes.CDLL(None).pthread_exit, args=(None,))
+    ended.start()
+    ended.join(5)
+    return [total, hour, row, hashlib.sha3_256(b"").hexdigest()[:4], lzma.decompress(lzma.compress(b"x")).decode()]
+"""
+    execution = either.run(Program(source, "work", ((),)))
+    assert execution.results == (CallResult([6, 7200, 2, "a7ff", "x"], None),), execution
+
+
+def test_modules_do_not_say_where_they_lie_on_the_machine(either: Sandbox):
+    source = "import json, sys\ndef look():\n    return [json.dumps.__code__.co_filename, json.__file__, sys.prefix]"
+    (result,) = either.run(Program(source, "look", ((),))).results
+    assert isinstance(result.value, list)
+    assert not any(sys.base_prefix in str(each) for each in result.value)
 
 
 def test_runs_are_repeatable(either: Sandbox):
@@ -177,8 +217,9 @@ def decide(program: bytes, architecture: int, number: int, *arguments: int) -> i
 def test_the_filter_denies_what_it_says_and_nothing_else(machine: str):
     program, architecture = build_filter(machine), AUDIT_ARCH[machine]
     denied = set(denied_calls(machine).values())
-    clone, socket, ioctl = {"x86_64": (56, 41, 16), "aarch64": (220, 198, 29)}[machine]
-    special = {clone, socket, ioctl, 435}
+    numbers = {"x86_64": (56, 41, 16, 72, 157, 13), "aarch64": (220, 198, 29, 25, 167, 134)}
+    clone, socket, ioctl, fcntl, prctl, sigaction = numbers[machine]
+    special = {*numbers[machine], 435}
     for number in range(460):
         if number not in special:
             wanted = DENY if number in denied else ABSENT if number > 456 else ALLOW
@@ -197,6 +238,12 @@ def test_the_filter_denies_what_it_says_and_nothing_else(machine: str):
         DENY,
         DENY,
     ]
+    locks_leases_notices = [
+        decide(program, architecture, fcntl, 3, code) for code in (6, 1024, 1026)
+    ]
+    assert locks_leases_notices == [ALLOW, DENY, DENY]
+    assert [decide(program, architecture, prctl, code) for code in (4, 38)] == [DENY, ALLOW]
+    assert [decide(program, architecture, sigaction, code) for code in (15, 17)] == [ALLOW, DENY]
     assert decide(program, 0x40000003, 1) == KILL  # 32-bit x86
     assert decide(program, architecture, 0x40000001) == KILL  # x32
 

@@ -1,30 +1,33 @@
 """One attack per promise of `aegir_rl.simulator.sandbox`, warm and cold, run from a process with mounts of its own."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import aegir_rl
 import aegir_rl.simulator.sandbox
 from aegir_rl.simulator.checking import check
 from aegir_rl.simulator.sandbox import Program
+from aegir_rl.simulator.sandbox.interpreter import interpreter
 from aegir_rl.simulator.sandbox.seccomp import denied_calls
 from aegir_rl.simulator.task import Case, Task
 from sandboxes import SECRET, Attack, open_or_skip
 
 LIBC = "import ctypes, os, errno\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 FIND_IN_MEMORY = """
+import ctypes
 def find(first, second):
     # The whole marker is never put together here: it would be found.
     first, second = first.encode(), second.encode()
     for line in open("/proc/self/maps"):
         begin, end = (int(number, 16) for number in line.split()[0].split("-"))
         if "r" in line.split()[1] and "[v" not in line:
-            with open("/proc/self/mem", "rb", 0) as memory:
-                memory.seek(begin)
-                try:
-                    content = memory.read(end - begin)
-                except OSError:
-                    continue
+            content = ctypes.string_at(begin, end - begin)
             place = content.find(first)
             while place >= 0:
                 if content[place + len(first) :].startswith(second):
@@ -37,7 +40,7 @@ def find(first, second):
 def test_every_promise_has_an_attack_of_its_name():
     text = (aegir_rl.simulator.sandbox.__doc__ or "").split("What it does not stop")[0]
     promises = re.findall(r"^  - (\w+):", text, re.MULTILINE)
-    assert len(promises) == 19
+    assert len(promises) == 27
     assert [name for name in promises if f"test_{name}" not in globals()] == []
 
 
@@ -109,8 +112,8 @@ def attack(marker):
         SECRET,
     ).value
     names = ["LC_CTYPE", "PWD", "PYTHONHASHSEED"]
-    # Open are the standard streams, the results, and what lists the open files.
-    assert found == [[], [], True, names, ["0", "1", "2", "3", "4"]]
+    # Open are the standard streams, the results, the calls, and what lists the open files.
+    assert found == [[], [], True, names, ["0", "1", "2", "3", "4", "5"]]
 
 
 def test_forking_without_end(attack: Attack):
@@ -181,6 +184,72 @@ def attack():
     assert slept.execution.ended == "timeout"
     assert slept.execution.wall_seconds < 3
     assert (worked.after, slept.after) == (worked.before, slept.before)
+
+
+def test_memory_behind_an_ended_thread(attack: Attack):
+    """A process whose main thread has ended has no memory of its own name in /proc."""
+    greedy = """
+import ctypes, mmap, os, threading, time
+def hold():
+    held = mmap.mmap(-1, 30 << 20)
+    for place in range(0, len(held), 4096):
+        held[place] = 1
+    time.sleep(60)
+def attack():
+    for _ in range(3):
+        if os.fork() == 0:
+            threading.Thread(target=hold).start()
+            ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)  # exit, of this thread alone
+    time.sleep(60)
+"""
+    many = attack(greedy, memory_bytes=64 << 20, wall_seconds=30)
+    assert many.execution.ended == "memory"
+    assert many.after == many.before
+
+
+def test_cpu_time_of_children(attack: Attack):
+    """However children end, their time is stated: 6 of them that work for 0.05 s make at least 0.3 s."""
+    source = """
+import ctypes, os, signal, time
+def burn(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+def attack(kind, count, seconds):
+    if kind == "ignored":
+        try:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        except OSError:
+            pass
+        action = (ctypes.c_uint64 * 19)(1, 0, 2)  # of the C library: the handler, the mask, SA_NOCLDWAIT
+        ctypes.CDLL(None).sigaction(17, action, None)
+    ready, done = os.pipe()
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            if kind == "orphans" and os.fork() != 0:
+                os._exit(0)
+            burn(seconds)
+            os.write(done, b"x")
+            if kind == "left":
+                time.sleep(60)
+            os._exit(0)
+        if kind != "left":
+            try:
+                os.waitpid(child, 0)
+            except ChildProcessError:
+                pass
+        os.read(ready, 1)
+    return "done"
+"""
+    for kind in ("waited for", "ignored", "orphans", "left"):
+        worked = attack(source, kind, 6, 0.05, wall_seconds=60)
+        assert worked.value == "done"
+        assert worked.execution.cpu_seconds >= 0.29, kind
+    for kind in ("ignored", "orphans"):
+        stopped = attack(source, kind, 100, 0.05, cpu_seconds=0.5, wall_seconds=60)
+        assert stopped.execution.ended == "timeout"
+        assert 0.5 <= stopped.execution.cpu_seconds < 2
 
 
 def test_flooding_the_output(attack: Attack):
@@ -278,6 +347,61 @@ def attack():
     assert attack(source).value == [[*[nothing] * 4, "1", "2"], False, False]
 
 
+def test_running_other_programs(attack: Attack):
+    started, failed, programs = attack("""
+import os, subprocess, sys
+def attack():
+    started, programs = [], []
+    for folder, folders, names in os.walk("/"):
+        folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/dev")]
+        for path in (os.path.join(folder, name) for name in names):
+            if os.access(path, os.X_OK):
+                programs.append(os.path.basename(path))
+                try:
+                    os.posix_spawn(path, [path], {})
+                    started.append(path)
+                except PermissionError:
+                    pass
+    try:
+        subprocess.run([sys.executable, "-c", "1"])
+        started.append("interpreter")
+    except PermissionError as error:
+        return [started, error.errno, sorted(programs)]
+""").value
+    assert (started, failed) == ([], 1)
+    assert [name for name in programs if not name.startswith("ld-")] == ["python3"]
+
+
+def test_locking_files_of_the_machine(attack: Attack):
+    source = f"""{LIBC}
+import fcntl
+def attack():
+    tries = [lambda: libc.inotify_init1(0), lambda: libc.inotify_init()]
+    for name in ("/usr/share/zoneinfo/UTC", "/dev/null", "/python/bin/python3"):
+        file = os.open(name, os.O_RDONLY)
+        tries += [lambda f=file: libc.flock(f, 2), lambda f=file: libc.fcntl(f, fcntl.F_SETLEASE, 1), lambda f=file: libc.fcntl(f, fcntl.F_NOTIFY, 1)]
+    roots = {{line.split()[3] for line in open("/proc/self/mountinfo")}}
+    return [{{(attempt(), errno.errorcode[ctypes.get_errno()]) for attempt in tries}} == {{(-1, "EPERM")}}, sorted(roots)]
+"""
+    denied, roots = attack(source).value
+    assert denied
+    # Of the machine's file systems, time zones and a few devices are seen.
+    devices = {f"/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")}
+    assert set(roots) <= {"/", "/newroot", "/usr/share/zoneinfo", *devices}
+
+
+def test_dumping_memory(attack: Attack):
+    source = f"""{LIBC}
+def attack():
+    child = os.fork()
+    if child == 0:
+        os._exit(libc.prctl(3, 0, 0, 0, 0))
+    of_child = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return [libc.prctl(3, 0, 0, 0, 0), of_child, libc.prctl(4, 1, 0, 0, 0), errno.errorcode[ctypes.get_errno()]]
+"""
+    assert attack(source).value == [0, 0, -1, "EPERM"]
+
+
 def test_steering_other_processes(attack: Attack):
     source = f"""{LIBC}
 import signal
@@ -305,8 +429,6 @@ def attack():
 
 
 def test_calling_denied_system_calls(attack: Attack):
-    import os
-
     numbers = list(denied_calls(os.uname().machine).values())
     source = f"""{LIBC}
 def attack(numbers):
@@ -374,6 +496,103 @@ def test_reading_the_expected_values(cold: bool):
         sent = sandbox.run(Program(source, "solve", (("".join(halves), *halves),)))
     assert "returned False" in verdict.failures[0]
     assert [one.value for one in sent.results] == [True]
+
+
+@pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
+def test_reading_arguments_ahead(cold: bool):
+    """In the first call, nothing of the second is in memory, nor can it be had without an answer to the first."""
+    source = f"""{FIND_IN_MEMORY}
+import os
+def look(text, *halves):
+    os.set_blocking(4, False)
+    try:
+        ahead = os.read(4, 1)
+    except BlockingIOError:
+        ahead = b""
+    os.set_blocking(4, True)
+    return [find(*halves), len(ahead)]
+"""
+    halves = ("an-argument-of-", "the-second-call")
+    calls = (("nothing", *halves), ("".join(halves), *halves))
+    with open_or_skip(cold=cold) as sandbox:
+        execution = sandbox.run(Program(source, "look", calls))
+    assert [one.value for one in execution.results] == [[False, 0], [True, 0]]
+
+
+@pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
+def test_importing_the_answer(cold: bool, tmp_path: Path):
+    """The sandbox is opened by an interpreter with this package in every folder that its own may have packages in."""
+    open_or_skip(cold=cold).close()
+    look = """
+import os, sys
+def attack():
+    folders = [folder for folder, names, _ in os.walk("/") if "aegir_rl" in names or folder.endswith("-packages")]
+    prefix = os.path.dirname(os.path.dirname(sys.executable))
+    library = os.path.dirname(os.__file__)
+    sys.path += [*folders, prefix, library, f"{library}/site-packages", BASE]
+    try:
+        import aegir_rl.simulator.families
+        folders.append("imported")
+    except ImportError:
+        pass
+    return [folders, sorted(set(sys.modules) & {"aegir_rl", "site", "sitecustomize"})]
+"""
+    code = f"""
+import sys
+from aegir_rl.simulator.sandbox import Program, open_sandbox
+assert sys.base_prefix == {str(tmp_path)!r}
+with open_sandbox(cold={cold}) as sandbox:
+    print(sandbox.run(Program({look.replace("BASE", repr(f"{tmp_path}/lib/site-packages"))!r}, "attack", ((),))).results[0].value)
+"""
+    python = build_base(tmp_path)
+    source = str(Path(aegir_rl.__file__).parents[1])
+    told = subprocess.run(
+        [python, "-S", "-c", code],
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.stdout == "[[], []]\n", told.stderr
+
+
+def build_base(folder: Path) -> Path:
+    """An installation of this interpreter, with this package beside, in and below its standard library."""
+    library = folder / "lib" / Path(os.__file__).parent.name
+    without = shutil.ignore_patterns("*-packages", "test", "idlelib", "config-*", "ensurepip")
+    shutil.copytree(Path(os.__file__).parent, library, ignore=without)
+    for shared in Path(sys.base_prefix, "lib").glob("libpython*.so*"):
+        shutil.copy(shared, folder / "lib")
+    for place in (folder / "lib", library):
+        for packages in ("site-packages", "dist-packages", ""):
+            shutil.copytree(Path(aegir_rl.__file__).parent, place / packages / "aegir_rl")
+    (library / "site-packages" / "own.pth").write_text(f"{library}/site-packages\n")
+    python = folder / "bin" / "python3"
+    python.parent.mkdir()
+    shutil.copy(interpreter(), python)
+    return python
+
+
+def test_forging_errors(attack: Attack):
+    source = """
+import json, os
+class Odd(Exception):
+    def __str__(self):
+        return "\\x1b[31m" * 50_000
+Odd.__name__ = "\\x1b]0;title\\x07"
+def attack(forged):
+    if not forged:
+        raise Odd
+    body = json.dumps({"error": "\\x1b[2J\\u202e\\ud800" * 5_000}).encode()
+    os.write(3, len(body).to_bytes(4, "big") + body)
+    os._exit(0)
+"""
+    for forged in (False, True):
+        (result,) = attack(source, forged).execution.results
+        assert result.error is not None
+        assert result.error.startswith("\ufffd")
+        assert len(result.error) <= 520
+        assert result.error.isprintable()
 
 
 def test_forging_results(attack: Attack):

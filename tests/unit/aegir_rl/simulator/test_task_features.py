@@ -11,15 +11,12 @@ from aegir_rl.simulator.task_features import TASK_FEATURES, WORD_BUCKETS, descri
 from small_tasks import adding_task
 
 TASK = PublicTask(
-    id="t",
-    family="f",
     statement="add one ADD",
     function="solve",
     files={"a.txt": "12345"},
     starter="def solve(x):\n    return x\n",
     public=(Case(("ab1",), "ab"), Case(("cd2",), "cd")),
     difficulty={"level": 2},
-    seed=0,
 )
 
 

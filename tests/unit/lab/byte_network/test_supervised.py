@@ -1,8 +1,10 @@
 """The training recipe: what it learns, what it leaves behind, and that stopping changes nothing."""
 
 import json
+import shutil
 import tomllib
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +25,9 @@ from aegir.readers.bytes.gram_index import GramIndex
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.run_folder import RunFolder
+from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from aegir_rl.base.training_run import CHECKPOINT
+from hostile_metadata import REFUSED, USED, hostile_weights, use_or_refusal
 from small_runs import Listener, settings_in, train_small, weights
 
 MAJORITY = 1 / 3
@@ -216,6 +220,25 @@ def test_a_run_goes_on_only_with_the_settings_and_the_phase_it_began_with(
     with pytest.raises(UsageError, match=r"is a supervised run; resume it with: aegir train sup"):
         train(config, "pretrain", folder / "whole", Listener(), resume=True)
     assert tomllib.loads((folder / "whole" / "config.toml").read_text())["supervised"]["steps"] == 6
+
+
+def test_a_checkpoint_with_any_metadata_goes_on_or_is_refused(
+    config: ByteTraining, folder: Path, tmp_path: Path, whole: Trained
+) -> None:
+    shutil.copytree(folder / "whole", tmp_path / "run")
+    checkpoint = tmp_path / "run" / CHECKPOINT
+    outcomes = []
+    for change, content in islice(hostile_weights(checkpoint, "facts"), 0, None, 29):
+        checkpoint.write_bytes(content)
+        outcomes.append(
+            use_or_refusal(change, lambda: train_small(config, tmp_path / "run", resume=True))
+        )
+    tensors, metadata = read_safetensors(checkpoint)
+    for step in ("-1", "x", "9" * 5000, "1e3"):
+        checkpoint.write_bytes(safetensors_bytes(tensors, {**metadata, "step": step}))
+        outcomes.append(use_or_refusal(step, lambda: read_learner(checkpoint)))
+    assert {*outcomes} <= {USED, REFUSED}
+    assert outcomes[-4:] == [REFUSED] * 4
 
 
 def test_a_folder_in_which_nothing_was_learnt_can_be_begun_again(

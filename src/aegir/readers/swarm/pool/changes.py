@@ -31,6 +31,7 @@ from aegir.readers.swarm.weights_file import check_name
 from aegir.tables.labelled import LabelledTable
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
+from aegir_rl.base.text import parse_json
 
 SETTINGS_FORMAT = "aegir-pool-settings-1"
 SETTINGS_FILE = "pool.json"
@@ -132,7 +133,7 @@ def load_disabled(folder: Path | None) -> frozenset[str]:
     if path is None or not path.is_file():
         return frozenset()
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = parse_json(path.read_text(encoding="utf-8"))
         if not isinstance(record, dict) or record.get("format") != SETTINGS_FORMAT:
             raise ValueError(f"expected format {SETTINGS_FORMAT!r}")
         return frozenset(map(str, record["disabled"]))

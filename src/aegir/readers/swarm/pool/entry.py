@@ -27,6 +27,7 @@ from aegir.readers.swarm.weights_file import check_name
 from aegir.vocabulary.terms import KINDS, TYPE_INDEX
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
+from aegir_rl.base.text import parse_json
 
 FORMAT = "aegir-pool-1"
 BYTES = "bytes"
@@ -154,7 +155,7 @@ def save_entry(entry: PoolEntry) -> Path:
 def load_entry(path: Path, origin: Origin) -> PoolEntry:
     """Read what `save_entry` wrote; raise UsageError for anything else."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read as a manifest ({reason_of(error)})") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,9 @@ from aegir_rl.simulator.ppo.evaluation import (
     evaluate,
     evaluation_page,
 )
-from aegir_rl.simulator.ppo.loop import train_ppo
+from aegir_rl.simulator.ppo.loop import STATE_KEY, train_ppo
 from aegir_rl.simulator.ppo.world import TaskPart, World, split_world
+from hostile_metadata import REFUSED, USED, hostile_weights, use_or_refusal
 from simulator_worlds import a_static, a_table
 
 TINY = PpoTraining(
@@ -158,6 +160,21 @@ def test_resuming_refuses_other_settings_and_other_outcomes(world: World, tmp_pa
         train_ppo(TINY, tmp_path / "run", Silent(), other, resume=True)
     with pytest.raises(UsageError, match="holds a run already"):
         train_ppo(TINY, tmp_path / "run", Silent(), world)
+
+
+def test_a_checkpoint_with_any_metadata_goes_on_or_is_refused(world: World, tmp_path: Path):
+    config = replace(TINY, iterations=1, episodes=8)
+    train_ppo(config, tmp_path, Silent(), world)
+    outcomes = []
+    for change, content in islice(hostile_weights(tmp_path / CHECKPOINT, STATE_KEY), 0, None, 13):
+        (tmp_path / CHECKPOINT).write_bytes(content)
+        outcomes.append(
+            use_or_refusal(
+                change, lambda: train_ppo(config, tmp_path, Silent(), world, resume=True)
+            )
+        )
+    assert {*outcomes} <= {USED, REFUSED}
+    assert REFUSED in outcomes
 
 
 def test_the_oracle_and_the_best_single_solver_are_those_of_hindsight(world: World):

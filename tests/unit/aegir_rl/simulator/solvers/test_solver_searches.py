@@ -27,15 +27,12 @@ FAILED = Verdict(0, 1, ("case 1",), "finished", 0.0, 0.0)
 
 def task_of(pairs: Sequence[tuple[object, object]], statement: str = "", **more) -> PublicTask:
     return PublicTask(
-        id="t",
-        family="f",
         statement=statement,
         function="solve",
         files=more.get("files", {}),
         starter=more.get("starter", "def solve(value):\n    raise NotImplementedError\n"),
         public=tuple(Case((argument,), expected) for argument, expected in pairs),
         difficulty={},
-        seed=0,
     )
 
 
