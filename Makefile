@@ -5,7 +5,10 @@ BIN := .venv/bin
 # aegir-rl is installed from its folder, as the release that aegir-tables asks for.
 PIP := AEGIR_RELEASE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test test-slow test-cluster check fix reference bench bubblewrap axe wheels clean
+# The exact versions, with hashes, that `make test` installs; `make test LOCK=` takes the newest within the bounds of pyproject.toml.
+LOCK ?= requirements/test.txt
+
+.PHONY: demo test test-slow test-cluster test-oldest check fix reference bench bubblewrap axe lock wheels clean
 
 demo: .venv/base
 	$(BIN)/aegir annotate examples
@@ -21,6 +24,14 @@ test-slow: .venv/dev bubblewrap
 # Ray is as large as half of the rest, so `make test` skips these.
 test-cluster: .venv/cluster bubblewrap
 	$(BIN)/python -m pytest tests/end_to_end/test_ray_cluster.py
+
+# The oldest versions that pyproject.toml allows, without what trains.
+test-oldest: .venv/oldest/bin/python bubblewrap
+	$< -m pytest -W default -m "not slow" -n auto --dist loadfile tests/unit/tables tests/unit/answers tests/unit/memory tests/unit/service
+
+.venv/oldest/bin/python: requirements/oldest.txt
+	$(PYTHON) -m venv .venv/oldest
+	AEGIR_RELEASE=1 $@ -m pip install --quiet --disable-pip-version-check --no-compile --requirement $< --editable rl --editable .
 
 check: .venv/dev
 	$(BIN)/ruff check .
@@ -62,9 +73,10 @@ bench: .venv/bench
 	$(PIP) --editable rl --editable .
 	touch $@
 
-.venv/dev: .venv/base
-	$(PIP) --editable rl --editable '.[dev]'
-	touch $@
+.venv/dev: pyproject.toml rl/pyproject.toml hatch_build.py rl/hatch_build.py $(LOCK) | .venv/bin/python
+	$(if $(LOCK),$(PIP) --require-hashes --requirement $(LOCK))
+	$(PIP) $(if $(LOCK),--no-build-isolation) --editable rl --editable '.[dev]'
+	touch $@ .venv/base
 
 .venv/cluster: .venv/dev
 	$(PIP) --editable rl --editable '.[cluster]'
@@ -73,6 +85,12 @@ bench: .venv/bench
 .venv/bench: .venv/base
 	$(PIP) --editable rl --editable '.[bench]'
 	touch $@
+
+# Resolves the bounds of pyproject.toml anew; takes some minutes.
+lock: .venv/bin/python
+	$(PYTHON) -m venv .venv/lock
+	.venv/lock/bin/python -m pip install --quiet --disable-pip-version-check pip-tools
+	$(PYTHON) requirements/lock.py .venv/lock/bin/pip-compile
 
 wheels: .venv/bin/python
 	AEGIR_RELEASE=1 $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist ./rl .

@@ -30,7 +30,7 @@ LADDERS = {
         "memory readers",
         "routing",
         "pipeline",
-        "evaluation",
+        "evaluation masking",
         "engines",
         "service",
         "cli",

@@ -11,7 +11,7 @@ from command_line import run_process
 
 SOURCE = Path(__file__).parent.parent / "src"
 PUBLIC = {
-    "aegir": "Annotations Column ColumnAnnotation Guess Table TableAnnotation annotate read_tables",
+    "aegir": "Annotations Column ColumnAnnotation Guess Table TableAnnotation annotate mask read_tables",
     "aegir_rl.episode": "ABSENT Choice Decision Episode EpisodeBatch LABEL NO_CHOICE Source TimedStep",
     "aegir_rl.rewards": (
         "CombinedReward FinishWeights ParallelWeights RewardBreakdown RunningNormalizer combine_rewards "

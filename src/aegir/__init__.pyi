@@ -1,6 +1,7 @@
 from aegir.answers.annotation import ColumnAnnotation as ColumnAnnotation
 from aegir.answers.annotation import Guess as Guess
 from aegir.answers.annotation import TableAnnotation as TableAnnotation
+from aegir.masking.masking import mask as mask
 from aegir.pipeline.run import Annotations as Annotations
 from aegir.pipeline.run import annotate as annotate
 from aegir.tables.readers import read_tables as read_tables

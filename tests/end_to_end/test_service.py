@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import aegir
 from aegir.answers.writers import FORMATS
+from aegir.service.uploads import TABLE_BODIES
 from command_line import refused, run
 from nasty_files import CSV, REFUSED
 from running_service import EXAMPLES, RunningService, running_service, wait_until
@@ -165,11 +166,11 @@ def test_wrong_requests_get_one_clear_sentence(service: RunningService):
         (post("/annotate", files={"x": (None, "y")}), 400, "has a part 'x' that is no file"),
         (post("/annotate", files=[("file", (f"{n}.csv", b"x")) for n in range(40)]), 413, "more than 32 files"),
         (post("/annotate", content=b"x" * 6_000_000, headers=json_type), 413, "larger than 4 MB"),
-        (post("/annotate", content=b"a,b\n", headers={"content-type": "text/csv"}), 415, "'text/csv'"),
+        (post("/annotate", content=b"a,b\n", headers={"content-type": "text/html"}), 415, "'text/html'"),
         (post("/annotate"), 415, "the content type is 'nothing'"),
         (post("/annotate", content=b"{", headers=json_type), 400, "is no JSON"),
         (post("/annotate", content=b"[" * 50_000, headers=json_type), 400, "is no JSON (it is nested too deep)"),
-        (post("/annotate", json=[]), 400, "the JSON document is a list"),
+        (post("/annotate", json=[]), 422, "the JSON document is an empty list"),
         (post("/annotate", json={"rows": []}), 422, 'holds no columns; expected {"rows"'),
         (post("/annotate", json={"columns": {}}), 422, "holds no columns"),
         (post("/annotate", json={"columns": {"a": {"b": 1}}}), 400, "column 'a' is an object; expected a list of values"),
@@ -239,9 +240,20 @@ def test_the_description_of_the_service_is_complete_and_its_examples_work(servic
     body = described["paths"]["/annotate"]["post"]["requestBody"]["content"]["application/json"]
     for example in body["examples"].values():
         assert service.client.post("/annotate", json=example["value"]).status_code == 200
+    content = described["paths"]["/annotate"]["post"]["requestBody"]["content"]
+    assert {*content} == {"multipart/form-data", "application/json"} | {
+        kind.decode() for kind in TABLE_BODIES
+    }
+    for kind, body in content.items():
+        if isinstance(body.get("example"), str):
+            sent = service.client.post(
+                "/annotate", content=body["example"], headers={"content-type": kind}
+            )
+            assert sent.status_code == 200, kind
+    run = sent.headers["aegir-run"]
     for path, methods in described["paths"].items():
         if "get" in methods and path != "/runs/{name}":
-            named = path.replace("{name}", "telephone")
+            named = path.replace("{name}", "telephone").replace("{run}", run)
             assert service.client.get(named).status_code == 200, path
     assert service.client.get("/types/Book/name").json()["types"][0]["name"] == "Book/name"
     names = [each["name"] for each in service.client.get("/types").json()["types"]]

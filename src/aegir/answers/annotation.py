@@ -8,7 +8,7 @@ metadata and the service; docs/answers.md explains every field.
 
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line; only the keys of a swarm
-    (routing.py) and of reviews (reviewing.py) are absent where there was none;
+    (routing.py), of reviews (reviewing.py), of what is declared and of missing values are absent where there was none;
   - confidences are rounded to 4 decimals; nothing else is changed; preview and profiles of the values are not part of
     the dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
@@ -16,7 +16,7 @@ Promises
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from aegir.answers.reviewing import (
@@ -38,6 +38,8 @@ from aegir.answers.routing import (
     timing_from_dict,
 )
 from aegir.tables.datatype import ColumnProfile
+from aegir.tables.table import Declared
+from aegir.vocabulary.terms import plain_name
 from aegir_rl.base.errors import UsageError
 
 FORM = 2
@@ -94,6 +96,10 @@ class ColumnAnnotation:
     """What the router of a swarm decided about each specialist; None from other annotators."""
     reviewed: Reviewed | None = None
     """The review from which the answer follows; None for a column that nobody reviewed."""
+    all_missing: bool = False
+    """Whether every cell that was read is missing; what is answered then follows from names alone."""
+    declared: Declared | None = None
+    """What the source says of the column; None where it says nothing."""
     offers: tuple[Offer, ...] = ()
     """Reviews of similar columns that say something else, the most similar first."""
 
@@ -183,17 +189,40 @@ def _check_form(data: object, where: str) -> None:
 def _column_as_dict(column: ColumnAnnotation) -> dict[str, object]:
     return {
         **{name: _plain(getattr(column, name)) for name in _READERS},
+        **({"all_missing": True} if column.all_missing else {}),
+        **_declared_as_dict(column.declared),
         **routing_as_dict(column.routing),
         **reviewing_as_dict(column.reviewed, column.offers),
     }
 
 
 def _column_from_dict(data: Mapping[str, Any]) -> ColumnAnnotation:
+    values = {name: read(data[name]) for name, read in _READERS.items()}
+    if values["label"] is not None:  # earlier versions wrote IdentifierAT
+        values["label"] = plain_name(values["label"])
     return ColumnAnnotation(
-        **{name: read(data[name]) for name, read in _READERS.items()},
+        **values,
+        all_missing=_flag(data.get("all_missing", False)),
+        declared=_declared_from_dict(data.get("declared")),
         routing=routing_from_dict(data),
         reviewed=reviewed_from_dict(data),
         offers=offers_from_dict(data),
+    )
+
+
+def _declared_as_dict(declared: Declared | None) -> dict[str, object]:
+    """The key of what is declared, absent where that is nothing."""
+    return {} if declared is None or declared == Declared() else {"declared": asdict(declared)}
+
+
+def _declared_from_dict(data: Mapping[str, Any] | None) -> Declared | None:
+    if data is None:
+        return None
+    return Declared(
+        type=_optional_text(data["type"]),
+        primary_key=_flag(data["primary_key"]),
+        references=_optional_text(data["references"]),
+        comment=_optional_text(data["comment"]),
     )
 
 
@@ -237,6 +266,8 @@ _READER_OF: dict[Any, Callable[[Any], Any]] = {
     tuple[str, ...]: lambda data: tuple(map(_text, data)),
 }
 _READERS = {
-    each.name: _READER_OF[each.type] for each in fields(ColumnAnnotation) if each.type in _READER_OF
+    each.name: _READER_OF[each.type]
+    for each in fields(ColumnAnnotation)
+    if each.type in _READER_OF and each.name != "all_missing"
 }
 """How the fields of a column that are always in its dictionary are read, in their order there."""

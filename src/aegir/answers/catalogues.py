@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import CatalogueTable, catalogue_table
 from aegir.answers.metadata_formats import describe, unique_names
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, plain_name
 from aegir_rl.base.text import escape_controls
 
 GLOSSARY = "Aegir"
@@ -118,7 +118,10 @@ def _terms(annotations: Sequence[TableAnnotation]) -> dict[str, tuple[str, str |
 
 def _meaning(column: ColumnAnnotation) -> tuple[str, str | None]:
     label = column.label or ""
-    term = FINE_TYPES.get(label) or COLUMN_TYPES.get(label)
+    of_type = (
+        COLUMN_TYPES.get(column.type or "") if label == plain_name(column.type or "") else None
+    )
+    term = FINE_TYPES.get(label) or of_type
     if term is not None:
         return term.definition, term.iri
     if label in KINDS:

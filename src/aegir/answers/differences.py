@@ -21,7 +21,7 @@ from pathlib import PurePath
 from typing import Literal, get_args
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
-from aegir.answers.wording import shown_label, shown_level, shown_name
+from aegir.answers.wording import shown_label, shown_level, shown_name, shown_type
 from aegir.tables.fingerprint import Fingerprint, compute_similarity
 from aegir.vocabulary.terms import PERSONAL_LEVELS
 
@@ -199,7 +199,7 @@ def _column_changes(
 
 
 def _described(column: ColumnAnnotation) -> str:
-    beside = column.type if column.type not in (None, column.label) else None
+    beside = shown_type(column)
     return shown_label(column) + (f" ({beside})" if beside else "")
 
 

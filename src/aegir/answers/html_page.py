@@ -27,6 +27,7 @@ from aegir.answers.wording import (
     is_unsure,
     maybe,
     shown_confidence,
+    shown_declared,
     shown_label,
     shown_level,
     shown_name,
@@ -36,7 +37,15 @@ from aegir.answers.wording import (
     shown_type,
     worth_listing,
 )
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, RELATIONS, Kind, Term
+from aegir.vocabulary.terms import (
+    COLUMN_TYPES,
+    FINE_TYPES,
+    KINDS,
+    RELATIONS,
+    Kind,
+    Term,
+    plain_name,
+)
 from aegir_rl.base.safe_html import content_policy, page_style
 from aegir_rl.base.safe_html import escape_text as _text
 from aegir_rl.base.text import amount
@@ -235,11 +244,12 @@ def _explanation(column: ColumnAnnotation) -> Iterator[str]:
 
 def _specialists(routing: Sequence[RouterScore]) -> Iterator[str]:
     """The router's score of every specialist, the activated ones first."""
+    yield "<details><summary>Details</summary>"
     yield '<h3>Specialists, by the router\'s score</h3><dl class="guesses specialists">'
     for each in woken_first(routing):
         note = "" if each.woken else ' <span class="soft">not woken</span>'
         yield f"<dt>{_text(each.specialist)}{note}</dt><dd>{_sureness(each.score)}</dd>"
-    yield "</dl>"
+    yield "</dl></details>"
 
 
 def _details(column: ColumnAnnotation) -> Iterator[str]:
@@ -247,8 +257,12 @@ def _details(column: ColumnAnnotation) -> Iterator[str]:
     if column.kind:
         yield f"kind {_text(column.kind)}"
     yield f"stored as {_text(column.datatype)}"
+    if column.all_missing:
+        yield "every value is missing"
+    if declared := shown_declared(column.declared):
+        yield f"declared as {_text(declared)}"
     if column.type:
-        yield f"type {_link(column.type, column.iri)} {column.type_confidence:.2f}"
+        yield f"type {_link(plain_name(column.type), column.iri)} {column.type_confidence:.2f}"
     else:
         yield f"none of the column types {column.type_confidence:.2f}"
     if column.relation:
@@ -263,8 +277,10 @@ def meanings(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
         term: Term | Kind | None
         if column.label == column.fine_type:
             term = FINE_TYPES.get(column.label)
+        elif column.label == plain_name(column.type or ""):
+            term = COLUMN_TYPES.get(column.type or "")
         else:
-            term = COLUMN_TYPES.get(column.label) or KINDS.get(column.label)
+            term = KINDS.get(column.label)
         if term:
             yield column.label, term.definition
     if column.relation and column.relation.label in RELATIONS:
@@ -275,7 +291,7 @@ def _guesses(title: str, guesses: tuple[Guess, ...]) -> Iterator[str]:
     if likely := worth_listing(guesses):
         yield f'<h3>{title}</h3><dl class="guesses">'
         for guess in likely:
-            yield f"<dt>{_text(guess.label)}</dt><dd>{_sureness(guess.confidence)}</dd>"
+            yield f"<dt>{_text(plain_name(guess.label))}</dt><dd>{_sureness(guess.confidence)}</dd>"
         yield "</dl>"
 
 

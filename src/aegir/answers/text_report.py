@@ -31,6 +31,7 @@ from aegir.answers.wording import (
     is_unsure,
     maybe,
     shown_confidence,
+    shown_declared,
     shown_label,
     shown_level,
     shown_name,
@@ -140,6 +141,10 @@ def _in_one_line(column: ColumnAnnotation) -> str:
 def _explanation(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
     """A bullet and a paragraph per reason, why the column is personal, who was activated, what is offered and was likely next."""
     yield from (("- ", reason) for reason in column.reasons)
+    if column.all_missing:
+        yield "missing: ", "every value"
+    if declared := shown_declared(column.declared):
+        yield "declared: ", declared
     if column.personal_reason:
         yield "personal: ", column.personal_reason
     if column.routing:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.reviewing import Offer
 from aegir.answers.routing import RouterScore, Spawned, Timing, woken_first
+from aegir.tables.table import Declared
+from aegir.vocabulary.terms import plain_name
 from aegir_rl.base.text import amount
 
 SURE, UNSURE = 0.8, 0.5
@@ -37,9 +39,10 @@ def shown_type(column: ColumnAnnotation) -> str:
     """The type where it says more than the label: beside `iso_date` Date does, beside `date` it does not."""
     if column.type is None or column.label is None:
         return ""
-    if _letters(column.type) == _letters(column.label):
+    name = plain_name(column.type)
+    if _letters(name) == _letters(column.label):
         return ""
-    return maybe(column.type_confidence) + column.type
+    return maybe(column.type_confidence) + name
 
 
 def shown_confidence(column: ColumnAnnotation) -> str:
@@ -89,9 +92,22 @@ def shown_review(column: ColumnAnnotation) -> str:
     return f"{review.verdict} by {review.by} at {review.at}" if review else ""
 
 
+def shown_declared(declared: Declared | None) -> str:
+    """What the source says of a column: its type, keys and comment; nothing where it says nothing."""
+    if declared is None:
+        return ""
+    said = (
+        declared.type,
+        "primary key" if declared.primary_key else None,
+        f"references {declared.references}" if declared.references else None,
+        repr(declared.comment) if declared.comment else None,
+    )
+    return ", ".join(filter(None, said))
+
+
 def shown_offer(offer: Offer) -> str:
     """What was said about a similar column, and why it is similar."""
-    label = offer.label or "no name fits"
+    label = plain_name(offer.label) if offer.label else "no name fits"
     return f"{label} ({offer.similarity:.2f}): {offer.reason}, by {offer.by} on {offer.at[:10]}"
 
 

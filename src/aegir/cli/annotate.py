@@ -35,7 +35,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 @click.command(epilog="Example: aegir annotate lake/ --format jsonl --out annotations.jsonl")
 @click.argument("sources", metavar="TABLE...", nargs=-1, required=True)
 @verb_options("annotate")
-@verb_options("rows", "tables", "seed", "reading")
+@verb_options("rows", "names", "tables", "seed", "reading")
 @verb_options("threshold")
 @verb_options(
     *("annotator", "custom", "memory", "no_memory", "timing", "spawn", "effort", "routing", "llm")
@@ -179,6 +179,7 @@ def _read_databases(sources: Iterable[object], settings: AnnotationSettings) -> 
                 seed=settings.seed,
                 watch=watch,
                 overrides=settings.overrides,
+                names_only=settings.names_only,
             )
         except AegirError as error:
             yield Failure(str(source), str(error), type(error))

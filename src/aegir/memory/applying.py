@@ -12,7 +12,14 @@ from aegir.answers.annotation import ColumnAnnotation, Guess
 from aegir.answers.reviewing import Reviewed
 from aegir.memory.review import Review
 from aegir.vocabulary.hierarchy import goes_with, is_personal, is_right, kind_of, personal_meaning
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, PERSONAL
+from aegir.vocabulary.terms import (
+    COLUMN_TYPES,
+    FINE_TYPES,
+    KINDS,
+    PERSONAL,
+    TYPE_CALLED,
+    plain_name,
+)
 
 
 def apply_review(column: ColumnAnnotation, review: Review) -> ColumnAnnotation:
@@ -31,7 +38,11 @@ def apply_review(column: ColumnAnnotation, review: Review) -> ColumnAnnotation:
 
 
 def _words(review: Review) -> str:
-    return "no name fits" if review.label is None else f"{review.verdict} as {review.label}"
+    return (
+        "no name fits"
+        if review.label is None
+        else f"{review.verdict} as {plain_name(review.label)}"
+    )
 
 
 def _said(column: ColumnAnnotation) -> str:
@@ -43,7 +54,7 @@ def _renamed(column: ColumnAnnotation, review: Review, *, keep_relation: bool) -
     known = COLUMN_TYPES.get(type_name or "")
     return replace(
         column,
-        label=review.label,
+        label=None if review.label is None else plain_name(review.label),
         confidence=0.0 if review.label is None else 1.0,
         kind=review.kind,
         type=type_name,
@@ -62,6 +73,7 @@ def _levels(column: ColumnAnnotation, label: str | None) -> tuple[str | None, st
     """Return type, fine type and the confidence of the type that follow from the label."""
     if label is None:
         return None, None, 1.0
+    label = TYPE_CALLED.get(label, label)
     if label in FINE_TYPES:
         return *_type_of_fine(column, label), 1.0
     if label in COLUMN_TYPES or label not in KINDS:  # the rest are types of the user's own

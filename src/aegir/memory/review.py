@@ -15,7 +15,7 @@ from typing import Any
 from aegir.answers.reviewing import Verdict
 from aegir.tables.fingerprint import Fingerprint
 from aegir.vocabulary.hierarchy import kind_of
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, TYPE_CALLED
 from aegir_rl.base.errors import UsageError, reason_of
 
 LONGEST_TEXT = 1000
@@ -86,7 +86,7 @@ class Review:
 
 def check_label(label: str, own_types: Iterable[str] = ()) -> None:
     """Raise for a label that is neither in the vocabulary nor one of the user's own types, and suggest a near one."""
-    known = {*FINE_TYPES, *COLUMN_TYPES, *KINDS, *own_types}
+    known = {*FINE_TYPES, *COLUMN_TYPES, *TYPE_CALLED, *KINDS, *own_types}
     if label not in known:
         by_lower = {name.lower(): name for name in sorted(known)}
         near = get_close_matches(label.lower(), by_lower, 1)

@@ -40,7 +40,7 @@ from aegir.readers.scores import (
 from aegir.routing.decisions import Choices, RoutingStep
 from aegir.routing.features import column_features, confidence_of
 from aegir.tables.table import Table
-from aegir.vocabulary.terms import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_NAMES, plain_name
 from aegir_rl.base.arrays import F32, Bools, Floats
 from aegir_rl.base.errors import UsageError
 
@@ -83,6 +83,11 @@ class PipelineBatch:
     def features(self) -> Floats:
         """(B, FEATURES) what a decision may look at, as it is after the first reading."""
         return column_features(self.tables, self.verdicts, self.first)
+
+    @cached_property
+    def has_values(self) -> Bools:
+        """(B,) which columns have values; what names alone say of the others was calibrated, and is the last word."""
+        return np.array([bool(c.present) for table in self.tables for c in table.columns], bool)
 
     def confidence(self) -> Floats:
         """(B,) how sure the type of each column is by now."""
@@ -314,7 +319,9 @@ def _explain_mixture(
         explanation
         if first == both or not row.any()
         else Explanation(
-            evidence=(f"reads like {TYPE_NAMES[both]}, by n-grams alone like {TYPE_NAMES[first]}",)
+            evidence=(
+                f"reads like {plain_name(TYPE_NAMES[both])}, by n-grams alone like {plain_name(TYPE_NAMES[first])}",
+            )
         )
         for row, explanation, first, both in zip(
             types,

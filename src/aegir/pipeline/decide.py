@@ -16,6 +16,7 @@ from itertools import islice
 import numpy as np
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.pipeline.correct import pool_siblings
 from aegir.pipeline.subject import describes, find_subject, repeats
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
@@ -32,6 +33,7 @@ from aegir.vocabulary.terms import (
     RELATIONS,
     TYPE_NAMES,
     PersonalMeaning,
+    plain_name,
 )
 from aegir_rl.base.arrays import F32, Bools
 
@@ -69,6 +71,11 @@ def decide(
     table: Table, scores: TableScores, annotator: str, thresholds: Thresholds | None = None
 ) -> TableAnnotation:
     """Return the answer for each column of a table, or an abstention below the thresholds."""
+    if table.declares:
+        from aegir.pipeline.declared_evidence import apply_declared
+
+        scores = apply_declared(table, scores)
+    scores = pool_siblings(table, scores)
     limits = (thresholds or Thresholds()).on(scores.web)
     named = [
         _name_column(index, column, scores, limits) for index, column in enumerate(table.columns)
@@ -127,20 +134,37 @@ def _name_column(
     return ColumnAnnotation(
         index=index,
         name=column.name,
-        label=label.label if label else None,
+        label=plain_name(label.label) if label else None,
         confidence=likeliest.confidence if likeliest else 0.0,
         kind=_kind(label, kind, custom),
         type=type_guess.label if type_guess else None,
         type_confidence=type_guess.confidence if type_guess else round(no_type, 6),
         fine_type=fine_guess.label if fine_guess else None,
-        datatype=infer_datatype(column.values),
+        datatype=_datatype(column),
         personal=False,
         iri=COLUMN_TYPES[type_guess.label].iri if type_guess and not custom else None,
-        runners_up=_runners_up(labels, label),
+        runners_up=tuple(map(_plainly, _runners_up(labels, label))),
         type_runners_up=_runners_up(type_guesses, type_guess),
         reasons=scores.explanations[index].evidence,
         routing=None if scores.routing is None else scores.routing[index],
+        all_missing=_all_missing(column),
+        declared=column.declared,
     )
+
+
+def _all_missing(column: Column) -> bool:
+    return bool(column.values) and not column.present
+
+
+def _datatype(column: Column) -> str:
+    """Return the datatype of the values; of a column of which no cell was read, the declared one."""
+    if column.values:
+        return infer_datatype(column.values)
+    if column.declared is None:
+        return "empty"
+    from aegir.pipeline.declared_evidence import declared_datatype
+
+    return declared_datatype(column.declared) or "empty"
 
 
 def _relate_column(
@@ -168,13 +192,19 @@ def _fine_probabilities(
     fine = np.zeros(len(FINE_NAMES), np.float32)
     if custom:
         return fine
-    if column.values and not column.present:
+    if _all_missing(column) and not _is_told_by_names(index, scores):
         fine[FINE_INDEX[ALL_MISSING]] = 1
     elif scores.fine is not None:
         return np.asarray(scores.fine[index], np.float32)
     elif (named := scores.explanations[index].fine_type) is not None:
         fine[FINE_INDEX[named]] = SURE_FINE_TYPE
     return fine
+
+
+def _is_told_by_names(index: int, scores: TableScores) -> bool:
+    """Return whether its header says what a column without values is."""
+    fine = 0.0 if scores.fine is None else float(scores.fine[index].max())
+    return max(fine, float(scores.types[index].max())) >= LIKELY
 
 
 def _without_constant(fine: F32, types: Probabilities) -> F32:
@@ -310,6 +340,10 @@ def _can_be_subject(table: Table, answer: ColumnAnnotation) -> bool:
 def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:
     others = (guess for guess in guesses if given is None or guess.label != given.label)
     return tuple(islice(others, RUNNERS_UP))
+
+
+def _plainly(guess: Guess) -> Guess:
+    return replace(guess, label=plain_name(guess.label))
 
 
 def _personal_meaning(

@@ -15,6 +15,7 @@ from aegir.answers.gold_labels import kind_of_labels
 from aegir.pipeline.subject import is_description
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.vocabulary.hierarchy import kind_of
+from aegir.vocabulary.terms import KINDS, plain_name
 
 SAID = 0.5
 """Confidence from which an answer counts as said: whoever reads it takes it for true."""
@@ -40,14 +41,21 @@ class JudgedColumn:
         types = self.labels.types
         if types is None:
             return None
+        if self.missing_right:
+            return True
         return not types if self.answer.type is None else self.answer.type in types
+
+    @property
+    def missing_right(self) -> bool:
+        """Whether the answer states that every value is missing, and that is the label: labels tell of values, not of headers."""
+        return self.answer.all_missing and "all_missing" in (self.labels.fine or ())
 
     @property
     def fine_right(self) -> bool | None:
         """Whether the fine name is acceptable; None if none was given or fine names are not labelled."""
         if self.labels.fine is None or self.answer.fine_type is None:
             return None
-        return self.answer.fine_type in self.labels.fine
+        return self.missing_right or self.answer.fine_type in self.labels.fine
 
     @property
     def label_level(self) -> Level | None:
@@ -56,7 +64,12 @@ class JudgedColumn:
             return None
         if self.answer.label == self.answer.fine_type:
             return "fine"
-        return "type" if self.answer.label == self.answer.type else "kind"
+        is_type = self.answer.label == plain_name(self.answer.type or "")
+        # the type IdentifierAT and its kind have one plain name; an unlikely type is no label
+        as_kind = (
+            self.answer.label in KINDS and self.answer.confidence > self.answer.type_confidence
+        )
+        return "type" if is_type and not as_kind else "kind"
 
     @property
     def label_right(self) -> bool | None:
@@ -64,11 +77,13 @@ class JudgedColumn:
         types, fine, label = self.labels.types, self.labels.fine, self.answer.label
         if types is None and fine is None:
             return None
+        if self.missing_right:
+            return True
         if label is None and not (types or fine):
             return True if types == fine else None  # both are empty, or one is not known
         if label is None:
             return False
-        if label in (types or ()) or label in (fine or ()):
+        if label in map(plain_name, types or ()) or label in (fine or ()):
             return True
         if self.label_level == "fine" and fine is None:
             return None

@@ -219,8 +219,10 @@ class Pipeline:
         """Call the reader; return (B,) the columns on which it failed."""
         reader = self.readers[call.reader]
         failed = np.zeros(len(call.columns), bool)
-        called = [call.columns[span] for span in batch.spans]
+        called = [(call.columns & batch.has_values)[span] for span in batch.spans]
         tables = [index for index, columns in enumerate(called) if columns.any()]
+        if not tables:
+            return failed
         # Other people's readers are called for one table at a time: a failure must not cost the others their answer.
         alone = call.reader in self.others and not call.by_effort
         for group in [[index] for index in tables] if alone else [tables]:

@@ -125,9 +125,9 @@ class TablePlan:
 
     def choose(self, batch: PipelineBatch) -> Choices:
         """Return what the table's rules say."""
-        features = batch.features
+        features = batch.features.copy()
+        features[~batch.has_values, CONFIDENCE] = math.inf  # there is nothing more to be read
         if self.sureness < 1:
-            features = features.copy()
             sure = features[:, CONFIDENCE]
             features[:, CONFIDENCE] = sure / self.sureness if self.sureness else math.inf
         return Choices.by_table(self.table, self.workers, features)

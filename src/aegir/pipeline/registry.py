@@ -12,6 +12,8 @@ from aegir_rl.base.errors import UsageError
 
 ROUTED = ("dispatch", "search")
 """Annotators that a routing table, a policy or a language model can be given to."""
+READ_NAMES = ("dispatch", "combined", "search", "ngrams")
+"""Annotators that answer for columns without values."""
 ANNOTATORS = ("dispatch", "combined", "byte_model", "ngrams", "rules", "search", "swarm")
 
 
@@ -48,6 +50,10 @@ def check_settings(settings: AnnotationSettings) -> None:
         near = get_close_matches(settings.annotator, ANNOTATORS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ANNOTATORS)}"
         raise UsageError(f"unknown annotator {settings.annotator!r}; {hint}")
+    if settings.names_only and name not in READ_NAMES:
+        raise UsageError(
+            f"the annotator {name!r} reads no names without values; leave --names-only or --annotator out"
+        )
     if settings.effort is not None or settings.within is not None:
         option = "--effort" if settings.effort is not None else "--within"
         if sign and settings.effort is not None:

@@ -13,7 +13,7 @@ over two runs gives what one run gives.
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -100,6 +100,8 @@ class Answered:
     """As it was read; None for a failure."""
     routed: "RoutedTable | None" = None
     """Who was called about its columns, by whose decision; None from a single reader."""
+    personal: tuple[float, ...] | None = None
+    """How likely each column is personal; None from readers that do not say."""
 
 
 def annotate(
@@ -240,7 +242,13 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
     waiting: list[tuple[int, Table | Failure]] = []
     columns = 0
     for index, source in enumerate(sources):
-        for outcome in read_source(source, settings.rows, settings.seed, settings.overrides):
+        for outcome in read_source(
+            source,
+            settings.rows,
+            settings.seed,
+            names_only=settings.names_only,
+            overrides=settings.overrides,
+        ):
             waiting.append((index, outcome))
             columns += len(outcome.columns) if isinstance(outcome, Table) else 0
             if columns >= COLUMNS_AT_ONCE:
@@ -250,9 +258,14 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
 
 
 def read_source(
-    source: object, rows: int, seed: int, overrides: Overrides = NO_OVERRIDES
+    source: object,
+    rows: int,
+    seed: int,
+    *,
+    names_only: bool = False,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table | Failure]:
-    """Yield the tables of a source; at last a `Failure` if it cannot be read, or not to its end."""
+    """Yield the tables of a source, with names alone if only these are asked for; at last a `Failure` if it cannot be read, or not to its end."""
     if is_url(source):
         (source,) = find_places(source)
     if isinstance(source, Failure):
@@ -263,7 +276,9 @@ def read_source(
         yield Failure(name, "standard input is closed; give a file, or pipe a table in")
         return
     try:
-        yield from read_tables(source, rows=rows, seed=seed, overrides=overrides)
+        yield from read_tables(
+            source, rows=rows, seed=seed, names_only=names_only, overrides=overrides
+        )
     except AegirError as error:
         yield Failure(name, str(error), type(error))
     except OSError as error:  # a disk or network that fails in the middle of a file
@@ -276,13 +291,35 @@ def _answer(
 ) -> Iterator[Answered]:
     """Score the tables that were read together, and decide about each."""
     annotator, memory = prepared.annotator, prepared.memory
+    hidden = prepared.settings.ignore_names
     tables = [outcome for _, outcome in waiting if isinstance(outcome, Table)]
-    scored = iter(annotator.score(tables))
+    scored = iter(annotator.score([_as_read(table, hidden) for table in tables]))
     for index, table in waiting:
         if isinstance(table, Failure):
             yield Answered(index, table)
             continue
         scores = next(scored)
-        answer = decide(table, scores, annotator.name, prepared.thresholds)
-        answer = memory.apply(table, answer) if memory else answer
-        yield Answered(index, answer, table, scores.routed)
+        shown = _as_read(table, hidden) if hidden else table
+        answer = decide(shown, scores, annotator.name, prepared.thresholds)
+        answer = memory.apply(shown, answer) if memory else answer
+        answer = _with_names(answer, table) if hidden else answer
+        personal = None if scores.personal is None else tuple(map(float, scores.personal))
+        yield Answered(index, answer, table, scores.routed, personal)
+
+
+def _as_read(table: Table, ignore_names: bool) -> Table:
+    """Return the table as readers see it: as it is, unless its source declares something or names are withheld."""
+    if not (ignore_names or table.declares):
+        return table
+    from aegir.pipeline.declared_evidence import as_read
+
+    return as_read(table, ignore_names=ignore_names)
+
+
+def _with_names(answer: TableAnnotation, table: Table) -> TableAnnotation:
+    """Return the answer with the names that were withheld from the readers."""
+    columns = tuple(
+        replace(each, name=column.name)
+        for each, column in zip(answer.columns, table.columns, strict=True)
+    )
+    return replace(answer, table=table.name, columns=columns)

@@ -24,7 +24,7 @@ from aegir.readers.scores import LIKELY, Annotator, Probabilities, TableScores
 from aegir.readers.swarm.pool.location import manifest_files, swarm_folder
 from aegir.tables.table import Table
 from aegir.vocabulary.hierarchy import kind_of
-from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES, plain_name
 from aegir_rl.base.arrays import Bools, softmax
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.text import amount
@@ -243,7 +243,10 @@ def describe_path(scores: TableScores, column: int) -> str:
     steps: list[tuple[str, float]] = []
     if types[best] >= none:
         kind = str(_KINDS[best])
-        steps = [(kind, float(types[kind == _KINDS].sum())), (TYPE_NAMES[best], float(types[best]))]
+        steps = [
+            (kind, float(types[kind == _KINDS].sum())),
+            (plain_name(TYPE_NAMES[best]), float(types[best])),
+        ]
     if scores.fine is not None:
         named = int(scores.fine[column].argmax())
         if scores.fine[column, named] >= LIKELY:

@@ -73,6 +73,10 @@ class AnnotationSettings:
     rows: int = 200
     """Values sampled per column."""
     seed: int = 0
+    names_only: bool = False
+    """Whether answers follow from headers, table names and declared types alone: no cell is read."""
+    ignore_names: bool = False
+    """Whether headers and table names are withheld from the readers, so that answers follow from values alone."""
     tables: tuple[str, ...] = ()
     """Patterns that choose tables of databases; empty for all."""
     encoding: str | None = None
@@ -105,6 +109,10 @@ class AnnotationSettings:
         if not 0 <= self.skip <= MOST_LINES:
             raise UsageError(f"skip is {self.skip}; expected a number of lines, 0 to {MOST_LINES}")
         _ = self.overrides  # raises for what cannot be read
+        if self.names_only and self.ignore_names:
+            raise UsageError(
+                "names_only and ignore_names leave nothing to read; choose one of them, or none"
+            )
         if self.effort is not None:
             parse_effort(self.effort)
         if self.within is not None and not 0 < self.within <= LONGEST:
@@ -257,6 +265,8 @@ QUERY: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "seed": ("seed", _whole),
     "min_confidence": ("min_confidence", _number),
     "precision": ("precision", _number),
+    "names_only": ("names_only", _flag),
+    "ignore_names": ("ignore_names", _flag),
     "custom": ("custom_types", _flag),
     "memory": ("memory", _flag),
     "effort": ("effort", lambda _name, text: text),

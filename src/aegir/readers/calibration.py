@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from aegir.readers.mixing import Mixing, PairModel, RuleTrust
+from aegir.readers.mixing import Mixing, PairModel, RuleTrust, Weights
 from aegir.readers.scores import LIKELY
 from aegir_rl.base.errors import UsageError
 
@@ -52,6 +52,10 @@ class Thresholds:
         return self.everyday if self.everyday is not None and web < LIKELY else self
 
 
+NAMES = Weights((0.5, 0.5), (0.5, 0.5), (0.5, 0.5), (0.5, 0.5, 0.0))
+"""How names alone are read by weights that were not calibrated for it: the mean of both readings."""
+
+
 @dataclass(frozen=True, slots=True)
 class NgramCalibration:
     """How the `ngrams` annotator turns logits into probabilities."""
@@ -61,6 +65,8 @@ class NgramCalibration:
     mixing: Mixing
     """Linear stages first, networks second."""
     rule_trust: RuleTrust
+    names: Weights = NAMES
+    """Of columns without values: headers among those of their table first, each by itself second."""
 
     def __post_init__(self) -> None:
         _check_tasks("ngrams", self.temperature, above=0)
@@ -69,7 +75,8 @@ class NgramCalibration:
     def from_json(cls, data: Any) -> Self:
         """Read what `as_json` wrote."""
         temperature, mixing, trust = _items(data, "ngrams", "mixing", "rule_trust")
-        return cls(temperature, Mixing.from_json(mixing), RuleTrust.from_json(trust))
+        names = Weights.from_json(data["names"]) if "names" in data else NAMES
+        return cls(temperature, Mixing.from_json(mixing), RuleTrust.from_json(trust), names)
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "calibration"."""
@@ -77,6 +84,7 @@ class NgramCalibration:
             "ngrams": dict(self.temperature),
             "mixing": asdict(self.mixing),
             "rule_trust": asdict(self.rule_trust),
+            "names": asdict(self.names),
         }
 
 

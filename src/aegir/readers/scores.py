@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from aegir.answers.routing import Routing, Spawned, Timing
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES, plain_name
 from aegir_rl.base.arrays import F32, I64
 
 if TYPE_CHECKING:
@@ -171,22 +171,24 @@ def explain_verdict(verdict: "RuleVerdict") -> Explanation:
 
 
 def _read_together(column: Column, types: Probabilities, fine: Probabilities) -> tuple[str, ...]:
-    if not column.present:
-        return (NO_VALUES,)
     header = (column.name or "").strip()[:HEADER_SHOWN]
+    if not column.present and not header:
+        return (NO_VALUES,)
     parts = f"header {header!r}, values and table" if header else "values and table"
+    if not column.present:
+        parts = f"header {header!r} and table alone"
     best, named = int(np.argmax(types)), int(np.argmax(fine))
     if fine[named] >= LIKELY:
         return (f"reads like {FINE_NAMES[named]} by {parts}",)
     if types[best] >= max(1 - float(types.sum()), 0.0):
-        return (f"reads like {TYPE_NAMES[best]} by {parts}",)
+        return (f"reads like {plain_name(TYPE_NAMES[best])} by {parts}",)
     return (f"reads like none of the {len(TYPE_NAMES)} types by {parts}",)
 
 
 def _evidence(alone: F32, final: Probabilities) -> tuple[str, ...]:
     if not final.any():
         return (NO_VALUES,)
-    first, last = TYPE_NAMES[int(np.argmax(alone))], TYPE_NAMES[int(np.argmax(final))]
+    first, last = (plain_name(TYPE_NAMES[int(np.argmax(each))]) for each in (alone, final))
     if first == last:
         return (f"the values read like {last}",)
     return (f"reads like {last} with header and table, like {first} by its values alone",)

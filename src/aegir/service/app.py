@@ -38,7 +38,7 @@ from aegir.service.jobs import (
 from aegir.service.limits import Refused, RequestLimits, out_of_resources
 from aegir.service.openapi import describe_api
 from aegir.service.request_folders import RequestFolders
-from aegir.service.responses import Reply, refusal
+from aegir.service.responses import Reply, json_reply, refusal
 from aegir.service.security import Access, Guard
 from aegir.service.status import Status
 from aegir.service.uploads import Upload, receive
@@ -89,6 +89,7 @@ class Service:
                     self._done("forget", lambda r: ForgetTypeJob(_name(r))),
                     methods=["DELETE"],
                 ),
+                Route("/tables/{run}", self._measured("tables", self._tables)),
                 Route("/runs", self._done("runs", lambda _: ListRunsJob(self._status.runs()))),
                 Route(
                     "/runs/{name}", self._done("run", lambda r: ShowRunJob(_name(r)), heavy=True)
@@ -138,6 +139,10 @@ class Service:
             upload = await receive(request, folder, self._limits, fields=("type",))
             job = TeachJob(_sent(folder, upload))
             return await self._queue.submit(job, heavy=True, seconds=SECONDS_TO_TEACH, again=False)
+
+    async def _tables(self, request: Request) -> Reply:
+        run = str(request.path_params["run"])
+        return json_reply(self._status.answers.page(run, request.query_params.multi_items()))
 
     def _done(
         self, operation: str, make: Callable[[Request], Job], *, heavy: bool = False

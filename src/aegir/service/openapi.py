@@ -20,7 +20,7 @@ REFUSALS = {
     "403": "Sent by a page of another site",
     "408": "The request arrived too slowly",
     "413": "Too large: bytes, unpacked bytes, files or columns",
-    "415": "Another content type than multipart/form-data or application/json",
+    "415": "Another content type than those that are listed",
     "421": "Addressed under a name that the service does not have",
     "422": "No table could be read; the sentence says why",
     "429": "Too many requests are waiting; Retry-After says when to try again",
@@ -49,7 +49,7 @@ def describe_api(about: Mapping[str, Any], limits: RequestLimits) -> dict[str, A
     for path, operations in paths.items():
         for operation in operations.values():
             for body in operation.get("requestBody", {}).get("content", {}).values():
-                if files := body["schema"]["properties"].get("file"):
+                if files := body["schema"].get("properties", {}).get("file"):
                     files["maxItems"] = limits.files
             if path == "/metrics":
                 continue

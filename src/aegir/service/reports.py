@@ -10,6 +10,7 @@ from aegir.answers.html_page import meanings
 from aegir.answers.wording import (
     is_unsure,
     shown_confidence,
+    shown_declared,
     shown_label,
     shown_name,
     shown_offer,
@@ -17,8 +18,10 @@ from aegir.answers.wording import (
 )
 from aegir.pipeline.run import Annotations, Failure
 from aegir.service.jobs import REPORT, AnnotateJob
+from aegir.service.kept_answers import without_values
 from aegir.service.limits import status_of
 from aegir.service.responses import Reply, json_reply
+from aegir.vocabulary.terms import plain_name
 from aegir_rl.episode import Episode
 from aegir_rl.offline.store import new_id
 
@@ -103,9 +106,11 @@ def _wording(column: ColumnAnnotation) -> dict[str, Any]:
     return {
         "title": shown_name(column),
         "shown": shown_label(column),
+        "shown_type": plain_name(column.type) if column.type else None,
         "sure": shown_confidence(column) != "",
         "unsure": is_unsure(column),
         "meanings": list(meanings(column)),
+        "shown_declared": shown_declared(column.declared),
         "shown_review": shown_review(column),
         "shown_offers": [shown_offer(offer) for offer in column.offers],
     }
@@ -132,7 +137,7 @@ def _decisions(episode: Episode) -> list[dict[str, Any]]:
 
 
 def _facts(answer: JobAnswers, seconds: float) -> dict[str, Any]:
-    """What the service keeps of an answer: counts and decisions, no values."""
+    """What the service keeps of an answer: counts, decisions and what was said about columns, no values."""
     columns = [column for table in answer.tables for column in table.columns]
     woken: dict[str, dict[str, int]] = {}
     for number, table in enumerate(answer.tables):
@@ -154,4 +159,5 @@ def _facts(answer: JobAnswers, seconds: float) -> dict[str, Any]:
         "annotator": answer.tables[0].annotator if answer.tables else None,
         "seconds": seconds,
         "woken": woken,
+        "answers": list(map(without_values, answer.tables)),
     }

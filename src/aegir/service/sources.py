@@ -21,7 +21,9 @@ from aegir.service.jobs import Sent
 from aegir.service.limits import Refused, RequestLimits
 from aegir.tables.archives import BROKEN_ZIP, open_compressed
 from aegir.tables.assembling import Request
+from aegir.tables.cell_text import cell_text
 from aegir.tables.database_urls import DatabaseUrl
+from aegir.tables.delimited import table_from_grid
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.json_documents import WrittenNumber, written_integer
 from aegir.tables.readers import read_tables
@@ -46,7 +48,19 @@ def read_sent(
     overrides = settings.overrides
     if sent.body:
         source, name = read_document(folder / sent.body)
-        tables = list(read_tables(source, rows=rows, seed=seed, name=name, overrides=overrides))
+        if isinstance(source, list) and source and isinstance(source[0], list):
+            tables = [_read_grid(source, settings)]
+        else:
+            tables = list(
+                read_tables(
+                    source,
+                    rows=rows,
+                    seed=seed,
+                    name=name,
+                    names_only=settings.names_only,
+                    overrides=overrides,
+                )
+            )
         if not any(table.columns for table in tables):
             raise UnreadableTable(_describe_document("holds no columns"))
         return [*tables]
@@ -58,8 +72,21 @@ def read_sent(
         files = [_checked(Path(file), limits, settings.tables) for file in sent.files]
         if settings.tables and not any(isinstance(file, DatabaseUrl) for file in files):
             raise UsageError("tables chooses tables of SQLite and DuckDB files; no file is one")
-        outcomes = [each for file in files for each in read_source(file, rows, seed, overrides)]
+        outcomes = [
+            each
+            for file in files
+            for each in read_source(
+                file, rows, seed, names_only=settings.names_only, overrides=overrides
+            )
+        ]
     return [_without_folder(outcome, folder) for outcome in outcomes]
+
+
+def _read_grid(rows: list[list[Any]], settings: AnnotationSettings) -> Table:
+    """The table in a list of lists, the first of which may be its header."""
+    name = "table"
+    request = Request(name, name, name, None, settings.rows, settings.seed)
+    return table_from_grid([[cell_text(cell) for cell in row] for row in rows], request)
 
 
 def _checked(path: Path, limits: RequestLimits, tables: tuple[str, ...]) -> Path | DatabaseUrl:
@@ -129,11 +156,13 @@ def parse_json(content: str | bytes, what: str, **options: Any) -> Any:
 
 
 def read_document(path: Path) -> tuple[object, str | None]:
-    """Return the rows or columns in a JSON document, and the name of their table."""
+    """Return the rows or columns in a JSON document, and the name of their table; a bare list is one of rows."""
     # Numbers as they are written: of 2.50, both decimals say something.
     document = parse_json(
         path.read_bytes(), "request is", parse_float=WrittenNumber, parse_int=written_integer
     )
+    if isinstance(document, list):
+        return _bare_list(document), None
     if not isinstance(document, Mapping):
         raise UsageError(_describe_document(f"is {_kind(document)}"))
     if unknown := sorted(set(document) - set(JSON_KEYS)):
@@ -158,6 +187,19 @@ def read_document(path: Path) -> tuple[object, str | None]:
     return columns, name
 
 
+def _bare_list(rows: list[Any]) -> list[Any]:
+    """Return the rows of a document that is nothing but a list: objects, or lists of values."""
+    if not rows:
+        raise UnreadableTable(_describe_document("is an empty list"))
+    kind = list if isinstance(rows[0], list) else dict
+    expected = "a list of values, as row 1 is" if kind is list else "an object with a value for each column"  # fmt: skip
+    for number, row in enumerate(rows, 1):
+        _check(f"row {number}", row, kind, expected)
+        if kind is list and not row:
+            raise UnreadableTable(_describe_document(f"has an empty row {number}"))
+    return rows
+
+
 def _check(what: str, value: object, kind: type, expected: str) -> None:
     if not isinstance(value, kind):
         raise UsageError(f"{what} is {_kind(value)}; expected {expected}")
@@ -174,5 +216,5 @@ def _kind(value: object) -> str:
 def _describe_document(what: str) -> str:
     return (
         f'the JSON document {what}; expected {{"rows": [{{"city": "Oslo"}}]}} or {{"columns": {{"city": ["Oslo"]}}}}, '
-        'and perhaps "name"'
+        'and perhaps "name", or the list of rows alone'
     )

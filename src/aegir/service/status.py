@@ -1,7 +1,7 @@
 """What the service has done so far: counts for /metrics, the last runs, and how throughput went, for the page.
 
 Constant memory: a sketch per operation, the last `RUNS` runs, and throughput in `BUCKETS` stretches of `BUCKET_SECONDS`.
-Names of tables and counts are kept, values are not.
+Names of tables, counts and answers (kept_answers.py) are kept, values are not.
 """
 
 import time
@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aegir.service.job_queue import QueueMetrics
+from aegir.service.kept_answers import MOST_RUNS, KeptAnswers
 from aegir.service.limits import RequestLimits
 from aegir.service.responses import Reply
 from aegir_rl.observe.performance_tracker import APIPerformanceTracker
 from aegir_rl.observe.prometheus import render_prometheus
 
 NODE = "service"
-RUNS = 200
+RUNS = MOST_RUNS
 BUCKETS, BUCKET_SECONDS = 90, 2.0
 GAUGES = {
     "workers": ("gauge", "Worker processes."),
@@ -36,6 +37,7 @@ class Status:
         self.tracker = APIPerformanceTracker()
         self._pool, self._limits, self.about = pool, limits, about
         self._runs: deque[dict[str, Any]] = deque(maxlen=RUNS)
+        self.answers = KeptAnswers()
         self._woken: dict[str, dict[str, int]] = {}
         self._history: deque[list[float]] = deque(maxlen=BUCKETS)
         self._started = time.monotonic()
@@ -85,8 +87,11 @@ class Status:
         return list(reversed(self._runs))
 
     def _keep(self, seconds: float, facts: dict[str, Any]) -> None:
-        run = {key: value for key, value in facts.items() if key not in ("woken", "seconds")}
+        kept_elsewhere = ("woken", "seconds", "answers")
+        run = {key: value for key, value in facts.items() if key not in kept_elsewhere}
         at = datetime.now(UTC).isoformat(timespec="seconds")
+        if "answers" in facts:
+            self.answers.keep(facts["run"], at, facts["answers"])
         self._runs.append({**run, "at": at, "seconds": seconds})
         for name, kinds in facts.get("woken", {}).items():
             totals = self._woken.setdefault(name, {})

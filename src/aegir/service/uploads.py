@@ -5,6 +5,9 @@
     upload.fields     {"corrections": "[…]"}               other parts of the form, as text
     upload.body       "body.json"                          a JSON document, if that was sent instead of a form
 
+A request without fields may also be one table by itself, such as text/csv (`TABLE_BODIES`). It is called body.csv, or as a header
+`Content-Disposition: attachment; filename=…` says.
+
 Promises
   - memory does not grow with the body; a body that is too large, too slow, cut off or no form is refused with one sentence,
     and so is the wrong content type;
@@ -29,6 +32,14 @@ if TYPE_CHECKING:
 
 FORM, JSON = b"multipart/form-data", b"application/json"
 JSON_FILE = "body.json"
+TABLE_BODIES = {
+    b"text/csv": "body.csv",
+    b"text/tab-separated-values": "body.tsv",
+    b"application/x-ndjson": "body.jsonl",
+    b"application/jsonl": "body.jsonl",
+    b"application/vnd.apache.parquet": "body.parquet",
+}
+"""Content types of a body that is a table by itself, and what it is called."""
 FIELD_BYTES = 1 << 20
 LONGEST_NAME = 255
 """Bytes of a file name that common file systems take."""
@@ -108,12 +119,18 @@ async def _receive(
     if stated.isascii() and stated.isdigit() and int(stated) > _most(limits):
         raise _too_large(limits)
     if kind == JSON:
-        return await _receive_json(pace.pieces(request), folder, limits)
+        upload = Upload(body=JSON_FILE)
+        return await _receive_body(pace.pieces(request), folder / JSON_FILE, upload, limits)
+    if kind in TABLE_BODIES and not fields:
+        name = _stated_name(request) or TABLE_BODIES[kind]
+        return await _receive_body(
+            pace.pieces(request), folder / name, Upload(files=[name]), limits
+        )
     if kind != FORM or not options.get(b"boundary"):
         came = kind.decode("latin-1") or "nothing"
         raise Refused(
             415,
-            f"the content type is {came!r}; expected multipart/form-data with files, or application/json with rows or columns",
+            f"the content type is {came!r}; expected {_expected(fields)}",
         )
     form = _Form(folder, limits, fields)
     try:
@@ -131,11 +148,27 @@ async def _receive(
     return form.upload
 
 
-async def _receive_json(
-    pieces: AsyncIterator[bytes], folder: Path, limits: RequestLimits
+def _expected(fields: Sequence[str]) -> str:
+    """The content types that are accepted, in words."""
+    if fields:
+        return "multipart/form-data with files, or application/json with rows or columns"
+    tables = ", ".join(kind.decode() for kind in TABLE_BODIES)
+    return (
+        "multipart/form-data with files, application/json with rows or columns, or a table as "
+        + tables
+    )
+
+
+def _stated_name(request: Request) -> str | None:
+    """The name of the file that a body is, if a header says so."""
+    _, options = parse_options_header(request.headers.get("content-disposition"))
+    return _file_name(options[b"filename"]) if b"filename" in options else None
+
+
+async def _receive_body(
+    pieces: AsyncIterator[bytes], path: Path, upload: Upload, limits: RequestLimits
 ) -> Upload:
-    upload = Upload(body=JSON_FILE)
-    with (folder / JSON_FILE).open("wb") as file:
+    with path.open("wb") as file:
         async for piece in pieces:
             upload.size += len(piece)
             if upload.size > limits.upload_bytes:

@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from aegir.tables.overrides import NO_OVERRIDES, Overrides
-from aegir.tables.table import Column, Table
+from aegir.tables.table import Column, Declared, Table
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.base.text import amount
@@ -37,7 +37,7 @@ class Request:
     `name` becomes the name of the table, `file_name` is the name of its file (for suffixes) and `label`
     names it in errors. None of them changes which rows are chosen. `schemas` and `tables` are patterns that choose
     tables of a database (database_urls.py); with none, all are read. `title` is what the table itself is called where
-    its file says so. `overrides` are the choices of the user that overrule a reader.
+    its file says so. `overrides` are the choices of the user that overrule a reader. With `names_only` no cell is sampled.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Request:
     schemas: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     title: str | None = None
+    names_only: bool = False
     overrides: Overrides = NO_OVERRIDES
 
     def part(self, shown: str, title: str | None) -> "Request":
@@ -125,8 +126,12 @@ def assemble_table(
     *,
     total_rows: int | None = None,
     warnings: Sequence[str] = (),
+    declared: Sequence[Declared] = (),
 ) -> Table:
-    """Build a table from its header and its sampled columns; those above the limit may be missing."""
+    """Build a table from its header and its sampled columns; those above the limit may be missing.
+
+    `declared` has what the source says of each column, or nothing.
+    """
     assert len(header[:COLUMN_LIMIT]) == len(columns[:COLUMN_LIMIT]), "a header cell per column"
     notes = list(warnings)
     if len(header) > COLUMN_LIMIT:
@@ -137,14 +142,14 @@ def assemble_table(
     names = [_clean_name(name) for name in header[:COLUMN_LIMIT]]
     cut = 0
     cleaned = []
-    for name, values in zip(names, columns, strict=True):
+    for index, (name, values) in enumerate(zip(names, columns, strict=True)):
         cells = [value if len(value) <= CELL_LIMIT else value[:CELL_LIMIT] for value in values]
         cut += sum(len(value) > CELL_LIMIT for value in values)
-        cleaned.append(Column(name, _writable(cells)))
+        cleaned.append(Column(name, _writable(cells), declared[index] if declared else None))
     if cut:
         notes.append(f"cut {amount(cut, 'cell')} longer than {CELL_LIMIT:,} characters")
     notes += _header_warnings(names)
-    if columns and not columns[0]:
+    if columns and not columns[0] and not request.names_only:
         notes.append("the table has no rows")
     return Table(
         request.name,
@@ -176,6 +181,18 @@ def _thin_wide(
         return columns, None
     kept = choose_rows(rows, most, request.generator("wide"))
     return [[values[index] for index in kept] for values in columns], most
+
+
+def table_of_names(
+    request: Request,
+    names: Sequence[str | None],
+    declared: Sequence[Declared] = (),
+    warnings: Sequence[str] = (),
+) -> Table:
+    """Build a table of which only the names are known."""
+    return assemble_table(
+        request, names, [()] * min(len(names), COLUMN_LIMIT), warnings=warnings, declared=declared
+    )
 
 
 def read_each(

@@ -26,6 +26,7 @@ from typing import Any
 
 from aegir.tables.assembling import Request
 from aegir.tables.byte_stream import ByteStream
+from aegir.tables.declared import parquet_comments
 from aegir.tables.formats import Format
 from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
@@ -50,7 +51,9 @@ def read_parquet(path: Path, request: Request) -> list[Table]:
     # A table of many columns takes many queries; without the cache each of them reads the metadata of all columns.
     connection.execute("SET parquet_metadata_cache = true")
     try:
-        total = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
+        total = None
+        if not request.names_only:
+            total = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
         return read_relation(
             connection,
             relation,
@@ -58,6 +61,7 @@ def read_parquet(path: Path, request: Request) -> list[Table]:
             row_number="file_row_number",
             total_rows=total,
             seconds=NO_DEADLINE,
+            declared=parquet_comments(connection, path),
         )
     except duckdb_errors() as error:
         raise UnreadableTable(

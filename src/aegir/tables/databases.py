@@ -30,7 +30,13 @@ from typing import Any
 
 import numpy as np
 
-from aegir.tables.assembling import CELL_LIMIT, Request, assemble_table, choose_rows
+from aegir.tables.assembling import (
+    CELL_LIMIT,
+    Request,
+    assemble_table,
+    choose_rows,
+    table_of_names,
+)
 from aegir.tables.cell_text import column_text
 from aegir.tables.database_urls import (
     describe_selection,
@@ -38,6 +44,7 @@ from aegir.tables.database_urls import (
     show_relation,
     split_relation,
 )
+from aegir.tables.declared import duckdb_declared, sqlite_declared
 from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import (
@@ -119,8 +126,11 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
 
     def sample(name: str, part: Request, seconds: float) -> list[Table]:
         relation, is_table = tables[name]
-        if not is_table:
-            return read_relation(connection, relation, part, seconds=seconds, clock=CLOCK)
+        declared = duckdb_declared(connection, *split_relation(name)) if is_table else {}
+        if not is_table or part.names_only:
+            return read_relation(
+                connection, relation, part, seconds=seconds, clock=CLOCK, declared=declared
+            )
         with deadline(connection, part.label, seconds, CLOCK):
             count = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
         return read_relation(
@@ -131,6 +141,7 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
             total_rows=count,
             seconds=seconds,
             clock=CLOCK,
+            declared=declared,
         )
 
     with closing(connection):
@@ -252,6 +263,9 @@ def _sample_sqlite(
     table = quote_name(name)
     described = connection.execute(f"SELECT * FROM {table} LIMIT 0").description  # noqa: S608
     names = [column[0] for column in described]
+    declared = sqlite_declared(connection, name, names)
+    if request.names_only:
+        return table_of_names(request, names, declared, warnings)
     rowid = None if kind == "view" else _rowid_name(connection, table, names)
     if rowid is None:
         rows = _scan_rows(connection, table, len(names), request)
@@ -262,7 +276,7 @@ def _sample_sqlite(
     columns = [
         column_text([_decode_cut(row[index]) for row in rows]) for index in range(len(names))
     ]
-    return assemble_table(request, names, columns, warnings=warnings)
+    return assemble_table(request, names, columns, warnings=warnings, declared=declared)
 
 
 def _rowid_name(connection: sqlite3.Connection, table: str, names: list[str]) -> str | None:

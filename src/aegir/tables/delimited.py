@@ -32,6 +32,7 @@ from aegir.tables.assembling import (
     assemble_table,
     choose_rows,
     merge_pieces,
+    table_of_names,
     to_columns,
 )
 from aegir.tables.layout import Layout, find_layout
@@ -79,6 +80,23 @@ def read_delimited(sample: TextSample, request: Request) -> Table:
     body = merge_pieces(rows[layout.body_start :], blocks, request.generator("pieces"))
     total = len(body) if sample.whole else None
     return table_from_body(body, layout, request, total, sample.warnings)
+
+
+def read_header(text: str, request: Request, warnings: Sequence[str] = ()) -> Table | None:
+    """The table that the first line of a text names, of which nothing else is looked at; None if the text ends before the line.
+
+    Blank lines and those that begin with # are left out.
+    """
+    start = 0
+    while (end := text.find("\n", start)) >= 0 and text[start:end].lstrip()[:1] in ("", "#"):
+        start = end + 1
+    while end >= 0 and text.count('"', start, end) % 2:  # a line break inside a quoted name
+        end = text.find("\n", end + 1)
+    if end < 0:
+        return None
+    line = text[start:end]
+    names = next(iter(_parse(line, find_dialect(line))), [])
+    return table_of_names(request, names, warnings=warnings)
 
 
 def table_from_grid(

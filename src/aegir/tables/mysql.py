@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from aegir.tables.assembling import CELL_LIMIT, Request, choose_rows
+from aegir.tables.assembling import CELL_LIMIT, Request, choose_rows, table_of_names
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.server_tables import (
     CONNECT_SECONDS,
@@ -26,7 +26,7 @@ from aegir.tables.server_tables import (
     import_driver,
     in_batches,
 )
-from aegir.tables.table import Table
+from aegir.tables.table import Declared, Table
 from aegir_rl.base.duckdb_engine import TooSlow
 from aegir_rl.base.errors import UsageError
 
@@ -41,8 +41,12 @@ WHERE table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 
 ORDER BY table_type = 'VIEW', table_schema, table_name
 """
 COLUMNS = """
-SELECT column_name, lower(data_type), column_key FROM information_schema.columns
+SELECT column_name, lower(data_type), column_key, column_type, column_comment FROM information_schema.columns
 WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position
+"""
+REFERENCES = """
+SELECT column_name, referenced_table_name, referenced_column_name FROM information_schema.key_column_usage
+WHERE table_schema = %s AND table_name = %s AND referenced_table_name IS NOT NULL
 """
 INTEGERS = ("tinyint", "smallint", "mediumint", "int", "bigint")
 BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
@@ -133,14 +137,17 @@ class _MySql:
             raise TableFailed("this user may see none of its columns")
         relation = f"{_quote(table.schema)}.{_quote(table.name)}"
         names = [row[0] for row in described]
-        texts = [_cell_text(name, kind) for name, kind, _ in described]
-        keys = [(name, kind) for name, kind, key in described if key == "PRI"]
+        declared = self._declared(table, described)
+        if request.names_only:
+            return table_of_names(request, names, declared)
+        texts = [_cell_text(name, kind) for name, kind, *_ in described]
+        keys = [(name, kind) for name, kind, key, *_ in described if key == "PRI"]
         is_large = table.rows > max(SCANNED_ROWS, request.rows)
         if is_large and len(keys) == 1 and keys[0][1] in INTEGERS:
             key = _quote(keys[0][0])
             chosen = ", ".join(map(str, self._choose_keys(relation, key, request)))
             query = f"SELECT {', '.join(texts)}, {key} FROM {relation} WHERE {key} IN ({chosen or 'NULL'})"  # noqa: S608
-            return self._select(query, names, request, (), scanned_all=False)
+            return self._select(query, names, request, (), declared, scanned_all=False)
         most = max(SCANNED_ROWS, request.rows)
         warnings = []
         if is_large:
@@ -158,7 +165,16 @@ class _MySql:
         )
         # The estimated number of rows can be wrong by half; a view has none.
         scanned_all = not table.is_view and table.rows < SCANNED_ROWS // 2
-        return self._select(query, names, request, warnings, scanned_all=scanned_all)
+        return self._select(query, names, request, warnings, declared, scanned_all=scanned_all)
+
+    def _declared(self, table: ServerTable, described: Sequence[Sequence[Any]]) -> list[Declared]:
+        """What the catalogue says of the columns."""
+        keys = self.run(REFERENCES, (table.schema, table.name))
+        references = {name: f"{other}.{target}" for name, other, target in keys}
+        return [
+            Declared(shown, key == "PRI", references.get(name), comment or None)
+            for name, _, key, shown, comment in described
+        ]
 
     def _choose_keys(self, relation: str, key: str, request: Request) -> list[int]:
         """Keys spread over their range: for each drawn number, the first key from there on."""
@@ -187,6 +203,7 @@ class _MySql:
         names: Sequence[str],
         request: Request,
         warnings: Sequence[str],
+        declared: Sequence[Declared],
         *,
         scanned_all: bool,
     ) -> Table:
@@ -196,7 +213,12 @@ class _MySql:
         try:
             cursor.execute(query)
             table = build_table(
-                request, names, in_batches(cursor.fetchmany), warnings, scanned_all=scanned_all
+                request,
+                names,
+                in_batches(cursor.fetchmany),
+                warnings,
+                scanned_all=scanned_all,
+                declared=declared,
             )
         finally:
             if self._connection.open:

@@ -24,7 +24,7 @@ from typing import Any
 
 from aegir.tables.assembling import COLUMN_LIMIT, Request, assemble_table, choose_rows
 from aegir.tables.cell_text import cell_text, tidy_column
-from aegir.tables.table import Table
+from aegir.tables.table import Declared, Table
 from aegir_rl.base.text import amount
 
 LEVELS = 3
@@ -64,6 +64,8 @@ class Columns:
     warnings: Sequence[str] = ()
     typed: bool = False
     """Whether values have types of their own, which may have made floats of integers."""
+    declared: Sequence[Declared] = ()
+    """What the source says of each column, if it says anything."""
 
     @classmethod
     def of_records(
@@ -84,6 +86,7 @@ class Columns:
 class _Leaf:
     name: str | None
     values: Sequence[Any]
+    declared: Declared | None = None
 
 
 @dataclass(slots=True)
@@ -152,6 +155,7 @@ def _tables(
             [tidy_column(cells) for cells in texts] if columns.typed else texts,
             total_rows=columns.total_rows,
             warnings=notes,
+            declared=[leaf.declared or Declared() for leaf in leaves] if columns.declared else (),
         )
     for leaf in lists:
         where = f"{path}.{leaf.name}" if path else str(leaf.name)
@@ -209,7 +213,10 @@ def _key(
 def _flatten(columns: Columns, left: _Left) -> list[_Leaf]:
     """Open objects level by level; those that would make too many columns are named in `left`."""
     known = zip(columns.names[: len(columns.values)], columns.values, strict=True)
-    leaves = [_Leaf(name, values) for name, values in known]
+    leaves = [
+        _Leaf(name, values, columns.declared[index] if columns.declared else None)
+        for index, (name, values) in enumerate(known)
+    ]
     room = FLATTENED
     for _ in range(LEVELS):
         opened: list[_Leaf] = []

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from aegir.tables.assembling import CELL_LIMIT, Request
+from aegir.tables.assembling import CELL_LIMIT, Request, table_of_names
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.server_tables import (
     CONNECT_SECONDS,
@@ -25,7 +25,7 @@ from aegir.tables.server_tables import (
     import_driver,
     in_batches,
 )
-from aegir.tables.table import Table
+from aegir.tables.table import Declared, Table
 from aegir_rl.base.duckdb_engine import TooSlow, quote_name
 
 SCANNED_PAGES = 1024
@@ -45,9 +45,18 @@ SELECT coalesce(sum(pg_relation_size(part)), 0)::bigint / current_setting('block
 FROM (SELECT %(relation)s::regclass UNION SELECT relid FROM pg_partition_tree(%(relation)s::regclass)) AS parts(part)
 """
 COLUMNS = """
-SELECT a.attname, t.typtype, t.typcategory, coalesce(nullif(t.typbasetype, 0), t.oid)::regtype::text
+SELECT a.attname, t.typtype, t.typcategory, coalesce(nullif(t.typbasetype, 0), t.oid)::regtype::text,
+  format_type(a.atttypid, a.atttypmod), col_description(a.attrelid, a.attnum)
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+KEYS = """
+SELECT a.attname, c.contype = 'p', f.relname, fa.attname
+FROM pg_constraint c CROSS JOIN LATERAL unnest(c.conkey, c.confkey) AS k(own, other)
+JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.own
+LEFT JOIN pg_class f ON f.oid = c.confrelid
+LEFT JOIN pg_attribute fa ON fa.attrelid = c.confrelid AND fa.attnum = k.other
+WHERE c.conrelid = %s::regclass AND c.contype IN ('p', 'f')
 """
 NUMBERS_WITH_NAN = ("real", "double precision", "numeric")
 
@@ -120,7 +129,10 @@ class _Postgres:
         if not described:
             raise TableFailed("it has no columns")
         names = [row[0] for row in described]
-        texts = [_cell_text(*row) for row in described]
+        declared = self._declared(relation, described)
+        if request.names_only:
+            return table_of_names(request, names, declared)
+        texts = [_cell_text(*row[:4]) for row in described]
         seed = int(request.generator("rows").integers(2**31))
         pages = 0
         if not table.is_view:
@@ -131,14 +143,26 @@ class _Postgres:
         if is_large:
             share = f"{100 * wanted / pages:.9f}"
             source = f"{relation} TABLESAMPLE SYSTEM ({share}) REPEATABLE ({seed})"
-            sampled = self._select(names, texts, source, request, seed, scanned_all=False)
+            sampled = self._select(names, texts, source, request, seed, declared, scanned_all=False)
             # Pages can be empty: what was deleted stays until the table is rewritten.
             if len(sampled.columns[0].values) >= request.rows:
                 return sampled
         limited = table.is_view or is_large
         most = max(SCANNED_ROWS, request.rows)
         source = f"(SELECT * FROM {relation} LIMIT {most}) AS head" if limited else relation  # noqa: S608
-        return self._select(names, texts, source, request, seed, scanned_all=not limited)
+        return self._select(names, texts, source, request, seed, declared, scanned_all=not limited)
+
+    def _declared(self, relation: str, described: Sequence[Sequence[Any]]) -> list[Declared]:
+        """What the catalogue says of the columns."""
+        keys = self._connection.execute(KEYS, (relation,)).fetchall()
+        primary = {name for name, is_primary, *_ in keys if is_primary}
+        references = {
+            name: f"{table}.{target}" for name, is_primary, table, target in keys if not is_primary
+        }
+        return [
+            Declared(shown, name in primary, references.get(name), comment)
+            for name, _, _, _, shown, comment in described
+        ]
 
     def _select(
         self,
@@ -147,6 +171,7 @@ class _Postgres:
         source: str,
         request: Request,
         seed: int,
+        declared: Sequence[Declared],
         *,
         scanned_all: bool,
     ) -> Table:
@@ -159,7 +184,11 @@ class _Postgres:
         with self._connection.cursor(name="aegir_sample") as cursor:  # rows stay on the server
             cursor.execute(query)
             return build_table(
-                request, names, in_batches(cursor.fetchmany), scanned_all=scanned_all
+                request,
+                names,
+                in_batches(cursor.fetchmany),
+                scanned_all=scanned_all,
+                declared=declared,
             )
 
     @contextmanager

@@ -29,8 +29,10 @@ from typing import Any, BinaryIO, cast
 
 from aegir.tables.assembling import Request, Watch, keep_tables
 from aegir.tables.byte_stream import (
+    PIECE,
     SPOOL_LIMIT,
     STREAM_LIMIT,
+    WHOLE,
     ByteSample,
     ByteStream,
     sample_file,
@@ -38,14 +40,16 @@ from aegir.tables.byte_stream import (
     spooled,
 )
 from aegir.tables.database_urls import FILES, DatabaseUrl, parse_database_url
-from aegir.tables.delimited import read_delimited
+from aegir.tables.delimited import read_delimited, read_header
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, is_url, recognise
 from aegir.tables.overrides import NO_OVERRIDES, Overrides
-from aegir.tables.table import Table
+from aegir.tables.table import Table, without_cells
 from aegir.tables.text_decoding import decode_sample
 from aegir_rl.base.errors import UnreadableTable, UsageError
 from aegir_rl.base.files import utf8_path
 
+PACKAGE = "datapackage.json"
+"""A file that declares the columns of those beside it."""
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".geojson")
 OPEN_FILES = (Path("/dev/fd"), Path("/proc/self/fd"))
 """Where the files and pipes that a process holds open have names."""
@@ -57,38 +61,46 @@ def read_tables(
     rows: int = 200,
     seed: int = 0,
     name: str | None = None,
+    names_only: bool = False,
     overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table]:
-    """Every table of a source, each with `rows` sampled rows; `name` replaces the source's own."""
+    """Every table of a source, each with `rows` sampled rows; `name` replaces the source's own.
+
+    With `names_only` tables have their names and what is declared of them, and no cells: of a database the catalogue is queried, of
+    Parquet the footer is read, of delimited text the first line. JSON and workbooks, in which names stand among cells, are
+    parsed, and their cells dropped; so are those of tables in memory.
+    """
     if rows < 1:
         raise UsageError(f"rows is {rows}; at least 1 row must be sampled")
+    tables = _read_any(source, name, rows, seed, names_only, overrides)
+    yield from map(without_cells, tables) if names_only else tables
+
+
+def _read_any(
+    source: object,
+    name: str | None,
+    rows: int,
+    seed: int,
+    names_only: bool,
+    overrides: Overrides,
+) -> Iterator[Table]:
+    how: dict[str, Any] = {
+        "rows": rows,
+        "seed": seed,
+        "names_only": names_only,
+        "overrides": overrides,
+    }
     if isinstance(source, Table):
         yield source
     elif isinstance(source, str) and source == "-":
-        request = Request(
-            name or "stdin",
-            "stdin",
-            "standard input",
-            "-",
-            rows=rows,
-            seed=seed,
-            overrides=overrides,
-        )
+        request = Request(name or "stdin", "stdin", "standard input", "-", **how)
         yield from read_stream(ByteStream(sys.stdin.buffer), request)
     elif isinstance(source, DatabaseUrl) or is_url(source):
         url = source if isinstance(source, DatabaseUrl) else parse_database_url(str(source))
-        yield from read_database(url, rows=rows, seed=seed, overrides=overrides)
+        yield from read_database(url, **how)
     elif isinstance(source, str | Path):
         path = Path(source)
-        request = Request(
-            name or path.name,
-            path.name,
-            str(path),
-            str(path),
-            rows=rows,
-            seed=seed,
-            overrides=overrides,
-        )
+        request = Request(name or path.name, path.name, str(path), str(path), **how)
         if _is_open_pipe(path):
             with path.open("rb") as pipe:
                 yield from read_stream(ByteStream(pipe), request)
@@ -96,16 +108,14 @@ def read_tables(
             yield from _read_path(path, request)
     elif hasattr(source, "read"):
         title = Path(str(getattr(source, "name", "stream"))).name
-        request = Request(
-            name or title, title, name or title, None, rows=rows, seed=seed, overrides=overrides
-        )
+        request = Request(name or title, title, name or title, None, **how)
         yield from read_stream(ByteStream(cast(BinaryIO, source)), request)
     else:
         from aegir.tables.in_memory import read_in_memory
 
         title = name or "table"
         overrides.refuse(f"{title}, which is in memory")
-        yield from read_in_memory(source, Request(title, title, title, None, rows=rows, seed=seed))
+        yield from read_in_memory(source, Request(title, title, title, None, **how))
 
 
 def read_database(
@@ -114,6 +124,7 @@ def read_database(
     rows: int = 200,
     seed: int = 0,
     watch: Watch = lambda names: names,
+    names_only: bool = False,
     overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table]:
     """Every table of a database that its address asks for; `watch` passes on the names of a server's tables."""
@@ -121,7 +132,7 @@ def read_database(
     if url.path is None:
         from aegir.tables.server_tables import read_server
 
-        yield from read_server(url, rows=rows, seed=seed, watch=watch)
+        yield from read_server(url, rows=rows, seed=seed, watch=watch, names_only=names_only)
         return
     path, name = url.path, url.path.name
     request = Request(
@@ -133,6 +144,7 @@ def read_database(
         seed=seed,
         schemas=url.schemas,
         tables=url.tables,
+        names_only=names_only,
     )
     _regular_file_size(path)
     try:
@@ -158,7 +170,11 @@ def read_stream(
     """Yield every table of a byte stream; at most `limit` bytes, of text at most `text_limit`, are read."""
     format_ = recognise(stream.peek(MAGIC_LENGTH), request.label)
     if format_ is Format.TEXT:
-        yield from read_text(sample_stream(stream, text_limit or limit), request)
+        named = _names_in_text(stream, request)
+        if named is not None:
+            yield named
+        else:
+            yield from read_text(sample_stream(stream, text_limit or limit), request)
         return
     if format_ in COMPRESSED:
         if inside_archive:
@@ -213,7 +229,13 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
             format_ = recognise(file.read(MAGIC_LENGTH), request.label)
             file.seek(0)
             if format_ is Format.TEXT:
-                yield from read_text(sample_file(file, size), request)
+                named = _names_in_text(ByteStream(file), request)
+                tables = [named] if named else read_text(sample_file(file, size), request)
+                if len(tables) == 1 and path.with_name(PACKAGE).is_file():
+                    from aegir.tables.declared import package_declared
+
+                    tables = [package_declared(path, tables[0])]
+                yield from tables
             elif format_ in COMPRESSED:
                 yield from _read_compressed(file, format_, request)
             else:
@@ -221,6 +243,22 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
                     yield from _read_container(plain, format_, request)
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def _names_in_text(stream: ByteStream, request: Request) -> Table | None:
+    """The table that the first line of delimited text names, if nothing else is to be read; None for JSON, for what the user describes, and for what is all one line."""
+    if not request.names_only or request.overrides != NO_OVERRIDES:
+        return None
+    for size in (PIECE, WHOLE):
+        head = stream.peek(size)
+        if not head.strip(b"\0 \r\n\t"):
+            return None
+        text = decode_sample(ByteSample(head), request.label, lines=False)
+        if text.head.lstrip()[:1] in ("{", "["):
+            return None
+        if (table := read_header(text.head + "\n" * (len(head) < size), request)) is not None:
+            return table
+    return None
 
 
 def _read_compressed(raw: Any, format_: Format, request: Request) -> Iterator[Table]:

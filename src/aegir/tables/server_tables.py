@@ -34,7 +34,7 @@ from aegir.tables.database_urls import (
     is_selected,
     show_relation,
 )
-from aegir.tables.table import Table
+from aegir.tables.table import Declared, Table
 from aegir_rl.base.duckdb_engine import TooSlow
 from aegir_rl.base.errors import UnreadableTable, UsageError
 
@@ -83,7 +83,12 @@ class Server(Protocol):
 
 
 def read_server(
-    url: DatabaseUrl, *, rows: int, seed: int, watch: Watch = lambda names: names
+    url: DatabaseUrl,
+    *,
+    rows: int,
+    seed: int,
+    watch: Watch = lambda names: names,
+    names_only: bool = False,
 ) -> Iterator[Table]:
     """Yield the selected tables, then raise `UnreadableTable` if some failed or the server went away."""
     try:
@@ -96,7 +101,9 @@ def read_server(
             if not tables:
                 wanted = describe_selection(url.schemas, url.tables)
                 raise UnreadableTable(f"{url} has no {wanted} that this user can see")
-            request = Request("", "", str(url), str(url), rows=rows, seed=seed)
+            request = Request(
+                "", "", str(url), str(url), rows=rows, seed=seed, names_only=names_only
+            )
             yield from _read_all(server, tables, request, watch)
     except (ServerGone, TableFailed) as error:  # TableFailed: the list of tables cannot be read
         reason = url.hide_secrets(str(error))
@@ -166,6 +173,7 @@ def build_table(
     warnings: Sequence[str] = (),
     *,
     scanned_all: bool,
+    declared: Sequence[Declared] = (),
 ) -> Table:
     """The table of sampled rows, which end with their position in the source; they may come in any order.
 
@@ -186,7 +194,12 @@ def build_table(
     columns = [column_text([row[index] for row in rows]) for index in range(len(names))]
     complete = scanned_all and len(rows) < request.rows and len(notes) == len(warnings)
     return assemble_table(
-        request, names, columns, total_rows=len(rows) if complete else None, warnings=notes
+        request,
+        names,
+        columns,
+        total_rows=len(rows) if complete else None,
+        warnings=notes,
+        declared=declared,
     )
 
 

@@ -13,7 +13,7 @@ DuckDB's own `USING SAMPLE reservoir` is not used: for a few rows it favours the
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,11 +25,12 @@ from aegir.tables.assembling import (
     choose_runs,
     describe_wide,
     most_rows,
+    table_of_names,
 )
 from aegir.tables.cell_text import tidy_column
 from aegir.tables.json_documents import decode_list
 from aegir.tables.nesting import FLATTENED, LEVELS, Columns, nested_tables
-from aegir.tables.table import Table
+from aegir.tables.table import Declared, Table
 from aegir_rl.base.duckdb_engine import QUERY_SECONDS, Clock, deadline, quote_name, quote_text
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.text import amount
@@ -41,6 +42,8 @@ COLUMNS_AT_ONCE = 250
 """Columns per query: whatever it holds, each takes up to 600 KB of DuckDB's memory."""
 LIST_DEPTH = 16
 """Lists in lists are read this deep: with every level DuckDB takes twice as long to read Parquet."""
+TYPE_LENGTH = 200
+"""Characters of a declared type that are kept: that of a nested column may be as long as a schema."""
 EMPTY_CELL = "''"
 CUT = CELL_LIMIT + 1
 LIST_TEXT = 64 << 10
@@ -108,14 +111,17 @@ def read_relation(
     reopen: Callable[[], None] = lambda: None,
     seconds: float = QUERY_SECONDS,
     clock: Clock = time.monotonic,
+    declared: Mapping[str, Declared] | None = None,
 ) -> list[Table]:
     """Sample a relation (SQL text after FROM) and the lists of structs in it; `row_number` is its virtual column of row numbers.
 
-    Tables of many columns are read in several queries; `reopen` is called before each but the first.
+    `declared` has what is known of columns by name beside their types; None if its source declares nothing. Tables of many columns are read in several queries; `reopen` is called before each but the first.
     `TooSlow` is raised if this takes longer than `seconds` of the clock.
     """
     with deadline(connection, request.label, seconds, clock):
-        return _read_relation(connection, relation, request, row_number, total_rows, reopen)
+        return _read_relation(
+            connection, relation, request, row_number, total_rows, reopen, declared
+        )
 
 
 def _read_relation(
@@ -125,10 +131,21 @@ def _read_relation(
     row_number: str | None,
     total_rows: int | None,
     reopen: Callable[[], None],
+    declared: Mapping[str, Declared] | None,
 ) -> list[Table]:
     described = connection.sql(f"SELECT * FROM {relation}")  # noqa: S608
     if not described.columns:
         raise UnreadableTable(f"{request.label} has no columns")
+    cells, wide = _find_cells(described.columns, described.types)
+    names = [cell.name for cell in cells]
+    said: list[Declared] = []
+    if declared is not None:
+        said = [
+            replace(declared.get(cell.name, Declared()), type=cell.kind[:TYPE_LENGTH])
+            for cell in cells
+        ]
+    if request.names_only:
+        return [table_of_names(request, names, said)]
     # A column of the same name would hide the row number.
     addressed = total_rows is not None and row_number not in set(map(str.lower, described.columns))
 
@@ -137,7 +154,6 @@ def _read_relation(
             return _addressed_rows(connection, relation, cells, request, row_number, total_rows)
         return _scan_rows(connection, relation, cells, request)
 
-    cells, wide = _find_cells(described.columns, described.types)
     width = min(len(cells), COLUMN_LIMIT)
     asked, request = request.rows, replace(request, rows=most_rows(width, request.rows))
     texts = _read_in_groups(read_columns, cells[:COLUMN_LIMIT], reopen)
@@ -157,8 +173,7 @@ def _read_relation(
                 warnings.append(f"cut {amount(cut, 'list')} in {cell.name!r}, too long to be read")
     if texts and len(texts[0]) == request.rows < min(asked, total_rows or asked):
         warnings.append(describe_wide(width, request.rows))
-    names = [cell.name for cell in cells]
-    columns = Columns(names, values, total_rows, warnings, typed=True)
+    columns = Columns(names, values, total_rows, warnings, typed=True, declared=said)
     return list(nested_tables(columns, request))
 
 

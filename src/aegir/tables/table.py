@@ -10,17 +10,31 @@ same text.
 """
 
 import html
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a source says of a column beside its cells: a database, a Parquet file or a data package."""
+
+    type: str | None = None
+    """As the source writes it: VARCHAR(20), DATE."""
+    primary_key: bool = False
+    """Whether the column is the primary key, or part of it."""
+    references: str | None = None
+    """The column that a foreign key points to: customers.id."""
+    comment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A header (None when the table has none) and the sampled cells below it."""
+    """A header (None when the table has none) and the sampled cells below it; no cells where only names were read."""
 
     name: str | None
     values: tuple[str, ...]
     present: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """The cells that are not missing."""
+    declared: Declared | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "present", tuple(value for value in self.values if value.strip()))
@@ -50,6 +64,17 @@ class Table:
     total_rows: int | None = None
     warnings: tuple[str, ...] = ()
     title: str | None = None
+
+    @property
+    def declares(self) -> bool:
+        """Whether the source says anything of a column beside its cells."""
+        return any(column.declared is not None for column in self.columns)
+
+
+def without_cells(table: Table) -> Table:
+    """The same table with nothing but its names and what its source declares."""
+    columns = tuple(replace(column, values=()) for column in table.columns)
+    return replace(table, columns=columns, total_rows=None)
 
 
 def clean_cell(cell: str, limit: int | None = None) -> str:

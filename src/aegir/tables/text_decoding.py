@@ -93,6 +93,21 @@ def decode_sample(
     return TextSample(parts[0], blocks_text, sample.whole, tuple(warnings))
 
 
+def find_encoding(sample: ByteSample) -> tuple[str, int]:
+    """The name of a sample's codec, and the length of its byte order mark; utf-8 where lines of several encodings are mixed."""
+    encoding, mark = _wide_encoding(sample.head)
+    if encoding is not None:
+        return encoding, mark
+    parts = [sample.head[mark:], *sample.blocks]
+    if not sample.whole:
+        parts = [_cut_last_line(parts[0]), *map(_cut_lines, parts[1:])]
+    beyond_ascii = [line for part in parts for line in _lines(part) if not line.isascii()]
+    foreign = [line for line in beyond_ascii if not _is_utf8(line)]
+    if not foreign or len(beyond_ascii) - len(foreign) > CHANCE_SHARE * len(beyond_ascii):
+        return "utf-8", mark
+    return _guess_encoding(foreign).codec, mark
+
+
 def _wide_encoding(head: bytes) -> tuple[str | None, int]:
     """The UTF-16 or UTF-32 encoding of these bytes (None: bytes of text), and the mark's length."""
     for mark, encoding in MARKS:

@@ -51,10 +51,12 @@ from aegir.vocabulary.terms import (
     PERSONAL_LEVELS,
     RELATIONS,
     RENAMED,
+    TYPE_CALLED,
     Kind,
     PersonalMeaning,
     Term,
     TermPath,
+    plain_name,
 )
 from aegir_rl.base.errors import UsageError
 
@@ -72,8 +74,11 @@ def goes_with(fine_type: str, type_name: str | None) -> bool:
 
 def is_right(answered: str | None, correct: str) -> bool:
     """Return whether an answered label is the correct one, or stands below it in the vocabulary."""
-    if answered is None or answered == correct:
-        return answered == correct
+    if answered is None:
+        return False
+    if plain_name(answered) == plain_name(correct):
+        return True
+    answered, correct = (TYPE_CALLED.get(name, name) for name in (answered, correct))
     if answered in FINE_TYPES and correct in COLUMN_TYPES:
         return goes_with(answered, correct)
     is_known = answered in FINE_TYPES or answered in COLUMN_TYPES
@@ -86,6 +91,7 @@ def tree_path_of(name: str) -> TermPath:
     A fine type hangs below its main column type if that is of the same kind, and directly below its kind
     otherwise: a date of birth tells about a person, though it is a Date.
     """
+    name = TYPE_CALLED.get(name, name)
     if name in COLUMN_TYPES:
         return (COLUMN_TYPES[name].kind, name)
     if name in FINE_TYPES:
@@ -137,7 +143,8 @@ def taken_name(name: str) -> Kind | Term | None:
 
 
 def _called(name: str) -> tuple[Kind | Term, ...]:
-    terms = (COLUMN_TYPES.get(name), FINE_TYPES.get(name), RELATIONS.get(name), KINDS.get(name))
+    called = COLUMN_TYPES.get(TYPE_CALLED.get(name, name))
+    terms = (called, FINE_TYPES.get(name), RELATIONS.get(name), KINDS.get(name))
     return tuple(term for term in terms if term)
 
 

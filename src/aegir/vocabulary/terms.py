@@ -30,6 +30,7 @@ filed under Place, units under Quantity, contact details under Person and what a
 renamed.tsv maps names of earlier versions and of label sets to the names of today.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -282,6 +283,14 @@ FINE_TYPES = load_terms(
 RENAMED: Mapping[str, str] = load_renamed(HERE / "renamed.tsv")
 """Fine types by the names they had in earlier versions or have in label sets."""
 
+
+def plain_name(name: str) -> str:
+    """Return a name as people read it: `identifier` for the type IdentifierAT, whose ending is the benchmark's; others as they are."""
+    if name not in COLUMN_TYPES or not name.endswith("AT"):
+        return name
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("AT")).lower()
+
+
 KIND_NAMES: tuple[str, ...] = tuple(KINDS)
 TYPE_NAMES: tuple[str, ...] = tuple(COLUMN_TYPES)
 FINE_NAMES: tuple[str, ...] = tuple(FINE_TYPES)
@@ -289,3 +298,9 @@ RELATION_NAMES: tuple[str, ...] = tuple(RELATIONS)
 TYPE_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(TYPE_NAMES)}
 FINE_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(FINE_NAMES)}
 RELATION_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(RELATION_NAMES)}
+TYPE_CALLED: Mapping[str, str] = {
+    plain: name
+    for name in TYPE_NAMES
+    if (plain := plain_name(name)) not in {name, *KINDS, *FINE_TYPES}
+}
+"""Column types by the plain names that are names of nothing else: `music_artist`."""

@@ -89,6 +89,11 @@ class NewContent:
         if old is not None:
             _copy_attributes(self._target, old, self._partial)
 
+    @property
+    def partial(self) -> Path | None:
+        """The hidden file that holds what was written so far; None if it went to a pipe or device."""
+        return self._partial
+
     def write(self, content: bytes) -> None:
         """Append to the new content."""
         with _write_errors(self.path):

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.routing import RouterScore, Timing
 from aegir.answers.text_report import render_text
+from aegir.tables.table import Declared
 
 NAME = ColumnAnnotation(
     index=0,
@@ -86,12 +87,12 @@ def test_the_report_reads_like_this():
     assert render_text([TABLE], colour=False, width=108) == (
         "people.csv   4 columns, subject: full name, 1 personal\n"
         "\n"
-        "  column     label                  sure  relation           personal  why\n"
-        "  ---------  ---------------------  ----  -----------------  --------  -------------------------------------\n"
-        "* full name  Person/name            0.97                     direct    header says name\n"
-        "  book code  isbn13 (IdentifierAT)  0.64  isbn 0.90                    20 of 20 check digits hold; 13 digits\n"
-        "  column_3   unsure (price?)        0.31\n"
-        "  state      maybe category         0.41  maybe status 0.40            3 different words\n"
+        "  column     label                sure  relation           personal  why\n"
+        "  ---------  -------------------  ----  -----------------  --------  -------------------------------------\n"
+        "* full name  Person/name          0.97                     direct    header says name\n"
+        "  book code  isbn13 (identifier)  0.64  isbn 0.90                    20 of 20 check digits hold; 13 digits\n"
+        "  column_3   unsure (price?)      0.31\n"
+        "  state      maybe category       0.41  maybe status 0.40            3 different words\n"
         "note: 1 row was cut\n"
     )
 
@@ -120,21 +121,21 @@ def test_asked_why_it_prints_every_reason_whole_and_the_next_best_answers():
     assert render_text([table], colour=False, width=72, why=True) == (
         "people.csv   4 columns, subject: full name, 1 personal\n"
         "\n"
-        "  column     label                  sure  relation   personal\n"
-        "  ---------  ---------------------  ----  ---------  --------\n"
-        "* full name  Person/name            0.97             direct\n"
+        "  column     label                sure  relation   personal\n"
+        "  ---------  -------------------  ----  ---------  --------\n"
+        "* full name  Person/name          0.97             direct\n"
         "    - 20 of 20 values are capitalised names of two words or more, such\n"
         "      as 'Ann Lee'\n"
         "    - b\n"
         "    personal: names a person\n"
         "    next best: author_name 0.02\n"
-        "  book code  isbn13 (IdentifierAT)  0.64  isbn 0.90\n"
+        "  book code  isbn13 (identifier)  0.64  isbn 0.90\n"
         "    - 20 of 20 check digits hold\n"
         "    - 13 digits\n"
         "    other relations: gtin 0.07\n"
-        "  column_3   unsure (price?)        0.31\n"
+        "  column_3   unsure (price?)      0.31\n"
         "    perhaps: price 0.31\n"
-        "  state      maybe category         0.41\n"
+        "  state      maybe category       0.41\n"
         "    - 3 different words\n"
         "    no relation, perhaps: status 0.30\n"
         "note: 1 row was cut\n"
@@ -143,14 +144,14 @@ def test_asked_why_it_prints_every_reason_whole_and_the_next_best_answers():
 
 def test_a_sure_fine_type_stands_before_its_unsure_type():
     (line,) = lines_of(replace(CODE, confidence=0.96, type_confidence=0.3))
-    assert " isbn13 (maybe IdentifierAT)  0.96 " in line
+    assert " isbn13 (maybe identifier)  0.96 " in line
 
 
 def test_where_room_is_short_types_go_first_and_numbers_never():
     wide = replace(CODE, label="cloud_resource", relation=Guess("courseModeOfDelivery", 0.91))
     assert lines_of(wide, width=60) == ["  book code  cloud_resource  0.64  courseM... 0.91"]
     (roomy,) = lines_of(wide, width=100)
-    assert " cloud_resource (IdentifierAT)  0.64  courseModeOfDelivery 0.91" in roomy
+    assert " cloud_resource (identifier)  0.64  courseModeOfDelivery 0.91" in roomy
 
 
 def test_a_column_without_values_is_not_called_unsure():
@@ -269,3 +270,10 @@ def test_a_swarm_has_a_line_that_says_who_was_woken():
     why = render_text([table], colour=False, width=100, why=True)
     assert "    specialists: geo 0.83, names 0.12 (not woken)\n" in why
     assert "woken" not in render_text([TABLE], colour=False)
+
+
+def test_asked_why_it_says_what_is_declared_and_that_nothing_was_seen():
+    declared = Declared("DATE", True, "people.born", "day of birth")
+    shown = "\n".join(lines_of(replace(CODE, all_missing=True, declared=declared), why=True))
+    assert "declared: DATE, primary key, references people.born, 'day of birth'" in shown
+    assert "missing: every value" in shown

@@ -156,11 +156,18 @@ def test_a_fine_type_is_named_from_six_in_ten_and_else_the_type_and_else_the_kin
 
 def test_a_column_of_missing_cells_is_just_that():
     table = Table("t", (Column("a", ("", " ")), Column("b", ())))
-    types = [{"price": 0.9}, {}]
-    blank, no_rows = decide(table, everyday(types, [{"item_price": 0.9}, {}]), "fake").columns
+    types = [{"price": 0.4}, {}]
+    blank, no_rows = decide(table, everyday(types, [{"item_price": 0.4}, {}]), "fake").columns
     assert (blank.label, blank.confidence, blank.fine_type) == ("all_missing", 1.0, "all_missing")
     assert (blank.type, blank.type_confidence, blank.personal) == (None, 1.0, False)
+    assert (blank.all_missing, no_rows.all_missing) == (True, False)
     assert (no_rows.label, no_rows.confidence, no_rows.type_confidence) == (None, 0.0, 0.0)
+
+
+def test_a_header_says_what_a_column_of_missing_cells_would_be():
+    table = Table("t", (Column("price", ("", " ")),))
+    (blank,) = decide(table, everyday([{"price": 0.9}], [{"item_price": 0.9}]), "fake").columns
+    assert (blank.label, blank.type, blank.all_missing) == ("item_price", "price", True)
 
 
 def test_none_of_the_types_and_relations_wins_where_it_is_likelier():

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegir.pipeline.plan import SearchDepth
+from aegir.pipeline.registry import check_settings
 from aegir.pipeline.settings import DEFAULTS, AnnotationSettings, parse_effort, parse_seconds
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.llm_client import LlmSettings
@@ -60,6 +61,7 @@ CHANGED = AnnotationSettings(
     timing=True,
     rows=7,
     seed=3,
+    names_only=True,
     tables=("a.*", "b"),
     encoding="cp850",
     delimiter="|",
@@ -77,9 +79,25 @@ CHANGED = AnnotationSettings(
 def test_settings_survive_json():
     text = json.dumps(CHANGED.as_dict())
     assert AnnotationSettings.from_dict(json.loads(text)) == CHANGED
+    others = CHANGED.changed(names_only=False, ignore_names=True)
+    assert AnnotationSettings.from_dict(json.loads(json.dumps(others.as_dict()))) == others
     assert all(
-        getattr(CHANGED, each.name) != getattr(DEFAULTS, each.name) for each in fields(DEFAULTS)
+        getattr(CHANGED, each.name) != getattr(DEFAULTS, each.name)
+        for each in fields(DEFAULTS)
+        if each.name != "ignore_names"
     )
+
+
+def test_names_cannot_be_all_that_is_read_and_ignored():
+    with pytest.raises(UsageError, match="leave nothing to read; choose one of them"):
+        AnnotationSettings(names_only=True, ignore_names=True)
+    with pytest.raises(UsageError, match="'rules' reads no names without values"):
+        check_settings(AnnotationSettings(annotator="rules", names_only=True))
+
+
+def test_a_query_may_ask_for_names_alone():
+    assert AnnotationSettings.from_query({"names_only": "true"}).names_only
+    assert AnnotationSettings.from_query({"ignore_names": "1"}).ignore_names
 
 
 def test_the_key_of_a_language_model_is_not_sent_along():

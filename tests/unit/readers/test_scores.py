@@ -46,7 +46,13 @@ def test_values_and_what_stands_around_them_are_told_apart():
         (Column(" ", ("1",)), 0.9, 0.8, "reads like item_price by values and table"),
         (Column(None, ("1",)), 0.9, 0.4, "reads like price by values and table"),
         (Column(None, ("1",)), 0.4, 0.4, "reads like none of the 82 types by values and table"),
-        (Column("cost", ("", " ")), 0.9, 0.8, "there are no values to judge by"),
+        (
+            Column("cost", ("", " ")),
+            0.9,
+            0.8,
+            "reads like item_price by header 'cost' and table alone",
+        ),
+        (Column(None, ("", " ")), 0.9, 0.8, "there are no values to judge by"),
     ],
 )
 def test_networks_read_header_values_and_table_together(column, type_share, fine_share, reason):

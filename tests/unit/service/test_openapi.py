@@ -10,6 +10,7 @@ from aegir.pipeline.custom_types import store
 from aegir.pipeline.settings import MOST_SPAWNED, QUERY, ROWS_IN_QUERY, AnnotationSettings
 from aegir.service import sources
 from aegir.service.jobs import REPORT, read_query
+from aegir.service.kept_answers import KeptAnswers
 from aegir.service.limits import RequestLimits
 from aegir.service.openapi import REFUSALS, describe_api
 from aegir.vocabulary.terms import KINDS
@@ -121,6 +122,21 @@ def test_the_description_has_the_bounds_of_this_service():
     lesson = DOCUMENT["components"]["schemas"]["Lesson"]["properties"]
     assert lesson["name"]["maxLength"] == store.LONGEST_NAME
     assert lesson["kind"]["enum"] == list(KINDS)
+
+
+def test_the_bounds_of_a_page_of_answers_are_those_of_the_service():
+    kept = KeptAnswers()
+    kept.keep("run", "now", [])
+    pages = DOCUMENT["paths"]["/tables/{run}"]["get"]["parameters"]
+    for option in pages[1:]:
+        for text in dict.fromkeys(edges(option["schema"])):
+            try:
+                kept.page("run", [(option["name"], text)])
+            except UsageError:
+                taken = False
+            else:
+                taken = True
+            assert taken == is_valid(text, option["schema"]), (option["name"], text)
 
 
 def test_the_description_lists_the_refusals():

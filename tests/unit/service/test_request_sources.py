@@ -57,6 +57,22 @@ def test_rows_and_columns_of_a_document_are_the_same_table(tmp_path: Path):
     assert (rows.name, rows.columns[0].values) == ("t", ("1", "2"))
 
 
+def test_a_bare_list_of_objects_is_the_table_of_its_rows(tmp_path: Path):
+    rows = [{"id": 1, "city": "Oslo"}, {"id": 2, "city": "Rome"}]
+    assert read_body(tmp_path, rows) == read_body(tmp_path, {"rows": rows})
+
+
+def test_a_bare_list_of_lists_is_a_table_with_or_without_a_header(tmp_path: Path):
+    rows = [[1, "Oslo", 2.5], [2, "Rome", None], [3, "Lyon", 7]]
+    table = read_body(tmp_path, [["id", "city", "price"], *rows])
+    assert [column.name for column in table.columns] == ["id", "city", "price"]
+    assert table.columns[2].values == ("2.5", "", "7")
+    bare = read_body(tmp_path, rows)
+    assert [column.name for column in bare.columns] == [None, None, None]
+    assert bare.columns[1].values == ("Oslo", "Rome", "Lyon")
+    assert bare.source is None
+
+
 def test_numbers_of_a_document_are_read_as_they_are_written(tmp_path: Path):
     table = read_body(tmp_path, '{"rows": [{"price": 2.50, "big": %s}]}' % ("9" * 5000))
     assert table.columns[0].values == ("2.50",)
@@ -68,7 +84,11 @@ def test_numbers_of_a_document_are_read_as_they_are_written(tmp_path: Path):
     [
         ("{", "the request is no JSON"),
         ("[" * 50_000, "it is nested too deep"),
-        ([], "the JSON document is a list"),
+        ([], "the JSON document is an empty list"),
+        ([1, 2], "row 1 is a number; expected an object with a value for each column"),
+        ([{"a": 1}, [1]], "row 2 is a list; expected an object"),
+        ([["a"], {"a": 1}], "row 2 is an object; expected a list of values, as row 1 is"),
+        ([["a"], []], "has an empty row 2"),
         ("null", "the JSON document is null"),
         ({"rows": [], "path": "/etc"}, "unknown key 'path'"),
         ({}, "either rows or columns"),

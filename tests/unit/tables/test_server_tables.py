@@ -144,6 +144,7 @@ def test_the_answers_are_those_of_an_export_of_the_same_rows(shop: str, tmp_path
     exported: Any = annotation_as_dict(annotate(tmp_path / name)[0])
     answered: Any = annotation_as_dict(annotate(f"{shop}?table={stem}")[0])
     assert len(exported["columns"]) == len(header)
+    assert all(column.pop("declared")["type"] == "text" for column in answered["columns"])
     assert answered["columns"] == exported["columns"]
     assert answered["subject"] == exported["subject"]
 

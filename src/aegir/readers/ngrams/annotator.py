@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aegir.readers.calibration import OperatingPoints
-from aegir.readers.mixing import RuleTrust, per_column
+from aegir.readers.mixing import Mixing, RuleTrust, Weights, per_column
 from aegir.readers.ngrams.column_inputs import (
     ColumnInputs,
     hash_values,
@@ -44,13 +44,16 @@ from aegir.readers.scores import (
     explain_scores,
     table_spans,
 )
-from aegir.tables.table import Column, Table
+from aegir.tables.table import Column, Table, without_cells
+from aegir.vocabulary.terms import FINE_INDEX
 from aegir_rl.base.arrays import F32, I32, sigmoid, softmax
 
 if TYPE_CHECKING:
     from aegir.tables.labelled import Task
 
 MODEL_FILE = "ngrams.safetensors"
+_SEEN_IN_VALUES = [FINE_INDEX[name] for name in ("all_missing", "constant")]
+"""Fine types that no name tells."""
 EVERYDAY = 0.05
 """Probability of a web table below which the linear stages, which were fitted to such tables, are not called."""
 
@@ -97,6 +100,17 @@ class NgramNetworks:
         columns = [column for table in tables for column in table.columns]
         return self.call(tables, verdicts, self.hash_values(columns))
 
+    def read_names(self, tables: Sequence[Table]) -> tuple[dict[str, F32], dict[str, F32]]:
+        """Return the same for names alone: every header among those of its table, and every header by itself."""
+        bare = [without_cells(table) for table in tables]
+        alone = [
+            Table("", (column,)) if column.name else Table("", (Column(None, ()),))
+            for table in bare
+            for column in table.columns
+        ]
+        nothing = [RuleVerdict()] * len(alone)
+        return self.ask_networks(bare, nothing), self.ask_networks(alone, nothing)
+
 
 class NgramsAnnotator:
     """Scores tables with an `NgramModel`."""
@@ -139,13 +153,13 @@ class NgramsAnnotator:
         personal = by_network["personal"][:, 0]
         personal = mixing.mix_personal(personal, personal, of_column)
         types = mixing.with_fine(mixed["types"], fine, self.model.types_of_fine, of_column)
-        empty = [not column.present for column in columns]
-        for part in (types, mixed["relations"], fine, personal):
-            part[empty] = 0
+        parts = {**mixed, "types": types, "fine": fine, "personal": personal}
+        web = self._put_names(tables, parts, web)
+        relations = parts["relations"]
         return [
             TableScores(
                 types[span],
-                mixed["relations"][span],
+                relations[span],
                 subject,
                 explain_scores(own[span, :TYPES], types[span])
                 if share >= LIKELY
@@ -156,6 +170,40 @@ class NgramsAnnotator:
             )
             for table, span, subject, share in zip(tables, spans, subjects, web, strict=True)
         ]
+
+    def _put_names(
+        self, tables: Sequence[Table], parts: Mapping[str, F32], web: Sequence[float]
+    ) -> list[float]:
+        """Put what names alone say into the rows of columns without values; return the tables' probabilities of being of the web.
+
+        A column without a name has nothing to be read by, and a table of names is none of the web: those have no headers.
+        """
+        spans = table_spans(tables)
+        some = [any(not column.present for column in table.columns) for table in tables]
+        chosen = [index for index, has_empty in enumerate(some) if has_empty]
+        if not chosen:
+            return list(web)
+        columns = [column for table in tables for column in table.columns]
+        empty = np.array([not column.present for column in columns], bool)
+        unnamed = np.array([not column.name for column in columns], bool)
+        rows = np.concatenate(
+            [np.arange(spans[index].start, spans[index].stop) for index in chosen]
+        )
+        names = self.score_names([tables[index] for index in chosen])
+        for head, part in parts.items():
+            part[rows[empty[rows]]] = names[head][empty[rows]]
+            part[empty & unnamed] = 0
+        return [
+            0.0
+            if span.stop > span.start and empty[span].all() and not unnamed[span].all()
+            else share
+            for span, share in zip(spans, web, strict=True)
+        ]
+
+    def score_names(self, tables: Sequence[Table]) -> dict[str, F32]:
+        """Return the probabilities of every part of the answer by headers and table name alone."""
+        inside, alone = self._networks.read_names(tables)
+        return mix_names(inside, alone, self.model.calibration.names, self.model.types_of_fine)
 
     def ask_networks(
         self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict]
@@ -255,6 +303,21 @@ def trust_fine(
         return scores
     named = [verdict.fine_type for verdict in verdicts]
     return replace(scores, fine=trust.apply(scores.fine, named))
+
+
+def mix_names(
+    inside: Mapping[str, F32], alone: Mapping[str, F32], weights: Weights, types_of_fine: F32
+) -> dict[str, F32]:
+    """Return the answer to names alone, from what each says among the headers of its table and by itself."""
+    mixing, ones = Mixing(weights, weights), np.ones(len(inside["types"]), np.float32)
+    parts = {
+        head: mixing.mix(head, inside[head], alone[head], ones)
+        for head in ("types", "relations", "fine")
+    }
+    parts["fine"][:, _SEEN_IN_VALUES] = 0
+    parts["types"] = mixing.with_fine(parts["types"], parts["fine"], types_of_fine, ones)
+    parts["personal"] = mixing.mix_personal(inside["personal"][:, 0], alone["personal"][:, 0], ones)
+    return parts
 
 
 def group_by_reading(

@@ -83,8 +83,11 @@ def read_columns(
     ]
     facts = np.zeros((len(columns), FACTS), np.float32)
     for row, column, position, verdict in zip(facts, columns, positions, verdicts, strict=True):
-        row[:STATISTICS] = statistics_of(column, *position)
-        _fill_evidence(row[STATISTICS:], verdict)
+        if (
+            column.values
+        ):  # else nothing is measured, as of the headers that were learnt without a table
+            row[:STATISTICS] = statistics_of(column, *position)
+            _fill_evidence(row[STATISTICS:], verdict)
     is_subject = [
         float(index == table.subject) for table in tables for index in range(len(table.columns))
     ]

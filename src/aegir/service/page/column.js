@@ -44,8 +44,8 @@ const routing = (card, column) => {
       Object.entries(column.routing_scores).sort((a, b) => b[1] - a[1]).flatMap(([name, score]) => [
         make("dt", {}, woken.has(name) ? `${name}, woken` : name), make("dd", {}, sureness(score))])));
   }
-  if (!shown.length) shown.push(make("p", { class: "soft" }, `Answered by ${card.table.annotator}.`));
-  return shown;
+  const answered = make("p", { class: "soft" }, `Answered by ${card.table.annotator}.`);
+  return shown.length ? [answered, make("details", {}, make("summary", {}, "Details"), ...shown)] : [answered];
 };
 
 const review = (card, column, actions, dialog) => {
@@ -86,7 +86,8 @@ const review = (card, column, actions, dialog) => {
 export const openColumn = (card, column, actions) => {
   const dialog = byId("column");
   const facts = [`column ${column.index + 1}`, column.kind ? `kind ${column.kind}` : null, `stored as ${column.datatype}`,
-    column.type ? `type ${column.type} ${figure(column.type_confidence)}` : `none of the column types ${figure(column.type_confidence)}`];
+    column.all_missing ? "every value is missing" : null, column.shown_declared ? `declared as ${column.shown_declared}` : null,
+    column.type ? `type ${column.shown_type} ${figure(column.type_confidence)}` : `none of the column types ${figure(column.type_confidence)}`];
   dialog.replaceChildren(
     make("form", { method: "dialog", class: "close" }, make("button", { type: "submit", "aria-label": "Close" }, "✕")),
     make("h2", { id: "column-name", dir: "auto" }, column.title),

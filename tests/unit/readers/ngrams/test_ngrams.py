@@ -82,7 +82,7 @@ def test_every_part_of_the_answer_is_scored(annotator: NgramsAnnotator):
         assert scores.personal.shape == (width,)
         assert ((scores.personal >= 0) & (scores.personal <= 1)).all()
         assert 0 <= scores.web <= 1
-        filled = [bool(column.present) for column in one.columns]
+        filled = [bool(column.present or column.name) for column in one.columns]
         for part, names in PARTS.items():
             probabilities = getattr(scores, part)
             assert probabilities.shape == (width, names)
@@ -173,8 +173,8 @@ def test_the_shipped_weights_are_loaded_once():
 def test_the_shipped_file_has_only_what_is_read():
     _, metadata = read_safetensors(WEIGHTS)
     facts = json.loads(metadata["facts"])
-    assert set(facts) == {"calibration", "everyday", "held_out", "training"}
-    assert set(facts["calibration"]) == {"ngrams", "mixing", "rule_trust"}
+    assert set(facts) == {"calibration", "everyday", "held_out", "names", "training"}
+    assert set(facts["calibration"]) == {"ngrams", "mixing", "rule_trust", "names"}
     assert all(name.startswith("ngrams/") for name in facts["held_out"])
 
 
@@ -187,8 +187,10 @@ def test_evidence_is_a_sentence_about_what_was_read():
         kinds.add(scores.web >= 0.5)
         for column, explanation in zip(one.columns, scores.explanations, strict=True):
             (sentence,) = explanation.evidence
-            if not column.present:
+            if not column.present and not column.name:
                 assert sentence == "there are no values to judge by"
+            elif not any(each.present for each in one.columns):
+                assert sentence.endswith(f"by header {column.name!r} and table alone")
             elif scores.web >= 0.5:
                 assert "values read like" in sentence or "by its values alone" in sentence
             else:
