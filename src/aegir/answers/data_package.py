@@ -6,6 +6,8 @@ Promises
   - what a reader must know to parse the same values is stated: delimiter, quotes, encoding, rows above the header, decimal and
     group characters, words for true, false and missing values, formats of dates;
   - `primaryKey` and `foreignKeys` are stated where all rows were seen and agree; what else is known of keys is in the schema's `aegir`;
+  - a table that Frictionless does not find in its file, because it is nested there, is described as a file (`type` is not
+    `table`); its fields are in the schema all the same;
   - names are unique, paths relative (metadata_formats.py).
 
 Of an answer read from JSON the values are not known: a field has the type of its column, dates the format `any`.
@@ -36,6 +38,7 @@ DATES = ("date", "datetime", "time")
 DEFAULT_FORMATS = {"date": "%Y-%m-%d"}
 NO_QUOTE = "\x02"
 """Stands for no quote where a character must be given; it does not occur in text."""
+NESTABLE = (".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".feather", ".avro", ".orc")
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
@@ -63,7 +66,7 @@ def _resource(name: str, annotation: TableAnnotation, keys: Document) -> Documen
     resource: Document = {
         "name": name,
         "title": annotation.table,
-        "type": "table",
+        "type": "file" if is_nested(annotation) else "table",
         "path": relative_path(annotation.source or annotation.table),
     }
     if annotation.text is not None:
@@ -71,13 +74,23 @@ def _resource(name: str, annotation: TableAnnotation, keys: Document) -> Documen
         if checked.encoding is not None:
             resource["encoding"] = checked.encoding
         resource["dialect"] = _dialect(annotation.text)
-    elif part := _part_of(annotation):
+    elif not is_nested(annotation) and (part := _part_of(annotation)):
         resource["dialect"] = part
     schema: Document = {"fields": _fields(annotation, checked.notations), **keys}
     if suggested := keys_as_dict(annotation.primary_key, annotation.foreign_keys):
         schema["aegir"] = suggested
     resource["schema"] = schema
     return resource
+
+
+def is_nested(annotation: TableAnnotation) -> bool:
+    """Whether the columns of a table are inside of objects or lists of its file."""
+    suffix = PureWindowsPath(annotation.source or "").suffix.lower()
+    in_lists = "." in annotation.table.partition("#")[2]
+    dotted = any("." in (column.name or "") for column in annotation.columns)
+    return annotation.text is None and (
+        suffix == ".geojson" or (suffix in NESTABLE and (dotted or in_lists))
+    )
 
 
 def _dialect(text: TextFormat) -> Document:

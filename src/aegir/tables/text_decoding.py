@@ -72,7 +72,8 @@ def decode_sample(
     raw = [sample.head[mark:], *sample.blocks]
     name: str | None = encoding
     if encoding is not None:
-        name = encoding[:6] if mark else encoding  # these names skip the mark
+        if mark:  # these names skip the mark
+            name = "utf-8-sig" if encoding == "utf-8" else encoding[:6]
         parts = [part.decode(encoding, "replace") for part in raw]
         if wide is None and (unknown := parts[0].count(REPLACEMENT)):
             warnings.append(f"{amount(unknown, 'character')} could not be read as {encoding}")

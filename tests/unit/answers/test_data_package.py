@@ -170,3 +170,12 @@ def test_a_file_that_is_gone_keeps_the_types_of_its_sample(
     (tmp_path / "late.csv").unlink()
     fields = json.loads(answer.to("frictionless"))["resources"][0]["schema"]["fields"]
     assert [field["type"] for field in fields] == ["integer", "integer", "number"]
+
+
+def test_tables_inside_of_objects_and_lists_are_described_as_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = package_of(folder, "orders.json", monkeypatch)["resources"]
+    assert [each["type"] for each in orders] == ["file", "file", "table"]
+    assert orders[0]["schema"]["fields"][3]["name"] == "customer.email"
+    assert orders[2]["dialect"] == {"json": {"property": "stores"}}

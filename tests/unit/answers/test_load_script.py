@@ -28,8 +28,8 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 EXAMPLE_FILES = sorted(
     path.name for path in EXAMPLES.iterdir() if path.is_file() and path.suffix != ".md"
 )
-NOT_IN_DUCKDB = ("shop.xlsx",)
-NOT_IN_POSTGRES = ("shop.xlsx", "events.json", "jobs.jsonl", "sensors.parquet", "utf16.csv")
+NOT_IN_DUCKDB = ("orders.json", "shop.xlsx", "trees.geojson")
+NOT_IN_POSTGRES = (*NOT_IN_DUCKDB, "events.json", "jobs.jsonl", "sensors.parquet", "utf16.csv")
 Query = Callable[[str], list[tuple[Any, ...]]]
 
 
@@ -269,3 +269,14 @@ def test_an_existing_table_is_not_replaced(tmp_path: Path, monkeypatch: pytest.M
     script = aegir.annotate("german.csv").to("load")
     with pytest.raises(duckdb.Error, match="already exists"):
         run_in_duckdb("CREATE TABLE german (n int);" + script)
+
+
+def test_nested_columns_are_not_loaded_and_the_script_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "SELECT range AS id, {'email': 'a' || range || '@example.org'} AS user FROM range(9)"
+    duckdb.connect().execute(f"COPY ({rows}) TO 'users.parquet'")
+    script = aegir.annotate("users.parquet", memory=False).to("load")
+    assert "not loaded: it is nested; save it as CSV and annotate that" in script
+    run_in_duckdb(script)
