@@ -35,6 +35,8 @@ BENCHMARKS = (
     "offline",
     "ppo",
     "review_memory",
+    "declared_keys",
+    "refreshed_tables",
     "time_mix",
     "byte_model",
     "swarm",
@@ -44,7 +46,7 @@ BENCHMARKS = (
     "accuracy",
     "taught_types",
 )
-NEED_DATA = ("accuracy", "taught_types")
+NEED_DATA = ("accuracy", "taught_types", "refreshed_tables")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -7,10 +7,10 @@ A column's answer says the same thing at several levels: `label` is the most spe
 metadata and the service; docs/answers.md explains every field.
 
 Promises
-  - keys come in a fixed order and are all present, so two outputs can be compared line by line; only the keys of a swarm
-    (routing.py), of reviews (reviewing.py), of what is declared and of missing values are absent where there was none;
-  - confidences are rounded to 4 decimals; nothing else is changed; preview and profiles of the values are not part of
-    the dictionary;
+  - keys come in a fixed order and are all present, so two outputs can be compared line by line; only those of a swarm
+    (routing.py), of reviews (reviewing.py), of primary and foreign keys (keys.py), of statistics (statistics.py), of what is declared and of
+    missing values are absent where there was none;
+  - confidences are rounded to 4 decimals; nothing else is changed; the preview of the values is not part of the dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
     cannot be read back, in one sentence that names the part at fault.
 """
@@ -19,6 +19,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from aegir.answers.keys import (
+    ForeignKey,
+    KeySketch,
+    PrimaryKey,
+    foreign_keys_from_dict,
+    keys_as_dict,
+    primary_key_from_dict,
+)
 from aegir.answers.reviewing import (
     Offer,
     Reviewed,
@@ -37,6 +45,7 @@ from aegir.answers.routing import (
     timing_as_dict,
     timing_from_dict,
 )
+from aegir.answers.statistics import statistics_as_dict
 from aegir.tables.datatype import ColumnProfile
 from aegir.tables.table import Declared, Notation, TextFormat
 from aegir.vocabulary.terms import plain_name
@@ -81,6 +90,8 @@ class ColumnAnnotation:
     """How near to a person: direct (identifies), indirect (identifies with other columns) or about."""
     personal_reason: str | None = None
     """Why the column counts as personal, in a few words."""
+    personal_confidence: float | None = None
+    """Probability that the column is personal; None where it is not known, as in answers of earlier versions."""
     relation: Guess | None = None
     """Relation to the subject column; None for the subject itself and where no relation is likelier than none."""
     iri: str | None = None
@@ -126,6 +137,14 @@ class TableAnnotation:
     """How its file is written, if it is delimited text."""
     spawned: Spawned | None = None
     """Which specialists of a swarm the table was allowed to activate; None where that was not limited."""
+    primary_key: PrimaryKey | None = None
+    """The columns that name a row, if some are likely to."""
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    """Columns that refer to other tables of the same run, found when all of them are known."""
+    statistics: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Of an answer that was read from JSON: the numbers of rows, and under `columns` the statistics of each column."""
+    sketches: tuple[KeySketch, ...] = field(default=(), compare=False, repr=False)
+    """What is kept of the columns that may take part in keys."""
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
@@ -136,7 +155,9 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
         "source": annotation.source,
         "subject": annotation.subject,
         "annotator": annotation.annotator,
-        "columns": [_column_as_dict(column) for column in annotation.columns],
+        "columns": [_column_as_dict(column, annotation) for column in annotation.columns],
+        **_rows_as_dict(annotation),
+        **keys_as_dict(annotation.primary_key, annotation.foreign_keys),
         "warnings": list(annotation.warnings),
         **spawned_as_dict(annotation.spawned),
         **timing_as_dict(annotation.timing),
@@ -161,6 +182,9 @@ def annotation_from_dict(
             warnings=tuple(_text(warning) for warning in data["warnings"]),
             timing=timing_from_dict(data),
             spawned=spawned_from_dict(data),
+            statistics=_statistics_from_dict(data),
+            primary_key=primary_key_from_dict(data),
+            foreign_keys=foreign_keys_from_dict(data),
         )
     except KeyError as missing:
         raise UsageError(
@@ -190,9 +214,39 @@ def _check_form(data: object, where: str) -> None:
     )
 
 
-def _column_as_dict(column: ColumnAnnotation) -> dict[str, object]:
+def profile_of(annotation: TableAnnotation, column: ColumnAnnotation) -> ColumnProfile | None:
+    """The profile of a column, if its values are known."""
+    return annotation.profiles[column.index] if column.index < len(annotation.profiles) else None
+
+
+def statistics_of(annotation: TableAnnotation, column: ColumnAnnotation) -> dict[str, Any]:
+    """The statistics of a column; empty where its values are not known."""
+    if profile := profile_of(annotation, column):
+        return statistics_as_dict(profile, personal=column.personal)
+    stored = annotation.statistics.get("columns", ())
+    return stored[column.index] if column.index < len(stored) else {}
+
+
+def _rows_as_dict(annotation: TableAnnotation) -> dict[str, object]:
+    """Return how many rows the table has, None if they were not counted, and how many were looked at."""
+    if annotation.profiles:
+        first = annotation.profiles[0]
+        return {"rows": first.total_rows, "sampled_rows": first.rows}
+    stored = annotation.statistics
+    return {name: stored[name] for name in ("rows", "sampled_rows") if name in stored}
+
+
+def _statistics_from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
+    columns = [column.get("statistics") or {} for column in data["columns"]]
+    rows = {name: data[name] for name in ("rows", "sampled_rows") if name in data}
+    return {**rows, "columns": columns} if any(columns) or rows else {}
+
+
+def _column_as_dict(column: ColumnAnnotation, annotation: TableAnnotation) -> dict[str, object]:
+    statistics = statistics_of(annotation, column)
     return {
         **{name: _plain(getattr(column, name)) for name in _READERS},
+        **({"statistics": statistics} if statistics else {}),
         **({"all_missing": True} if column.all_missing else {}),
         **_declared_as_dict(column.declared),
         **routing_as_dict(column.routing),
@@ -201,7 +255,8 @@ def _column_as_dict(column: ColumnAnnotation) -> dict[str, object]:
 
 
 def _column_from_dict(data: Mapping[str, Any]) -> ColumnAnnotation:
-    values = {name: read(data[name]) for name, read in _READERS.items()}
+    values = {name: read(data[name]) for name, read in _READERS.items() if name not in _ADDED}
+    values |= {name: _READERS[name](data.get(name)) for name in _ADDED}
     if values["label"] is not None:  # earlier versions wrote IdentifierAT
         values["label"] = plain_name(values["label"])
     return ColumnAnnotation(
@@ -262,6 +317,7 @@ def _flag(value: object) -> bool:
 _READER_OF: dict[Any, Callable[[Any], Any]] = {
     int: int,
     float: float,
+    float | None: lambda value: None if value is None else float(value),
     str: _text,
     bool: _flag,
     str | None: _optional_text,
@@ -275,3 +331,5 @@ _READERS = {
     if each.type in _READER_OF and each.name != "all_missing"
 }
 """How the fields of a column that are always in its dictionary are read, in their order there."""
+_ADDED = ("personal_confidence",)
+"""Fields that answers of earlier versions lack."""

@@ -5,6 +5,7 @@ Promises
     for delimited text every value of the file (tables/whole_file.py), else a weaker one;
   - what a reader must know to parse the same values is stated: delimiter, quotes, encoding, rows above the header, decimal and
     group characters, words for true, false and missing values, formats of dates;
+  - `primaryKey` and `foreignKeys` are stated where all rows were seen and agree; what else is known of keys is in the schema's `aegir`;
   - names are unique, paths relative (metadata_formats.py).
 
 Of an answer read from JSON the values are not known: a field has the type of its column, dates the format `any`.
@@ -15,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import PureWindowsPath
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.key_exports import table_schema_keys
+from aegir.answers.keys import keys_as_dict
 from aegir.answers.metadata_formats import (
     describe,
     known_facts,
@@ -39,7 +42,9 @@ WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 def data_package(annotations: Sequence[TableAnnotation]) -> Document:
     """A Data Package with one resource and Table Schema per table."""
     names = unique_names([slug_of(each.table) for each in annotations])
-    resources = [_resource(*pair) for pair in zip(names, annotations, strict=True)]
+    fields = [unique_names([column.name for column in each.columns]) for each in annotations]
+    keys = table_schema_keys(annotations, names, fields)
+    resources = [_resource(*each) for each in zip(names, annotations, keys, strict=True)]
     return {"name": "annotated-tables", "resources": resources}
 
 
@@ -53,7 +58,7 @@ def stated_notations(annotation: TableAnnotation) -> CheckedFile:
     return check_file(annotation.text, annotation.notations)
 
 
-def _resource(name: str, annotation: TableAnnotation) -> Document:
+def _resource(name: str, annotation: TableAnnotation, keys: Document) -> Document:
     checked = stated_notations(annotation)
     resource: Document = {
         "name": name,
@@ -68,7 +73,10 @@ def _resource(name: str, annotation: TableAnnotation) -> Document:
         resource["dialect"] = _dialect(annotation.text)
     elif part := _part_of(annotation):
         resource["dialect"] = part
-    resource["schema"] = {"fields": _fields(annotation, checked.notations)}
+    schema: Document = {"fields": _fields(annotation, checked.notations), **keys}
+    if suggested := keys_as_dict(annotation.primary_key, annotation.foreign_keys):
+        schema["aegir"] = suggested
+    resource["schema"] = schema
     return resource
 
 

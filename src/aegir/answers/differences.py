@@ -7,6 +7,8 @@ Columns are paired by header, and without one by position. A column that is left
 one only if nothing contradicts that: the same label, and either nearly the same content (where the tables themselves were
 read) or the same position between columns that are paired, with nothing else there.
 
+A type changes only where the old answer is no longer plausible for the new values (plausible.py).
+
 Promises
   - an answer compared with itself has no changes;
   - compared the other way round, added and removed columns are exchanged, and renamed columns and those of another type
@@ -20,7 +22,13 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal, get_args
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, statistics_of
+from aegir.answers.plausible import (
+    SAME_CONTENT,
+    Evidence,
+    personal_moved,
+    stays,
+)
 from aegir.answers.wording import shown_label, shown_level, shown_name, shown_type
 from aegir.tables.fingerprint import Fingerprint, compute_similarity
 from aegir.vocabulary.terms import PERSONAL_LEVELS
@@ -28,8 +36,8 @@ from aegir.vocabulary.terms import PERSONAL_LEVELS
 Change = Literal["added", "removed", "renamed", "type", "personal", "not-personal", "confidence"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 CONFIDENCE_DROP = 0.1
-SAME_CONTENT, SAME_CONTENT_IN_PLACE = 0.9, 0.6
-"""Similarity from which a column under another header is the same one: anywhere, and at the same position."""
+SAME_CONTENT_IN_PLACE = 0.6
+"""Similarity from which a column under another header at the same position is the same one; SAME_CONTENT holds anywhere."""
 LONGEST_TAIL = 8
 """How many parts of a path, from its end, are compared at most."""
 
@@ -166,7 +174,10 @@ def _table_changes(
     changes: list[ColumnChange] = []
     for index, column in enumerate(after):
         if index in pairs:
-            changes += _column_changes(before[pairs[index]], column, drop)
+            assert old is not None
+            assert new is not None
+            evidence = evidence_of(old, pairs[index], new, index)
+            changes += _column_changes(before[pairs[index]], column, drop, evidence)
         else:
             changes += _added(column)
     gone = set(range(len(before))) - set(pairs.values())
@@ -176,6 +187,23 @@ def _table_changes(
     ]
 
 
+def evidence_of(old: ComparedAnswer, before: int, new: ComparedAnswer, after: int) -> Evidence:
+    """Return what is known of the values of an old and a new column."""
+    shares = [_digits(old.annotation, before), _digits(new.annotation, after)]
+    content = None
+    if old.fingerprints is not None and new.fingerprints is not None:
+        content = compute_similarity(old.fingerprints[before], new.fingerprints[after])
+    first, second = shares
+    return Evidence(None if first is None or second is None else (first, second), content)
+
+
+def _digits(annotation: TableAnnotation, index: int) -> float | None:
+    """Return the share of the present cells of a column that are digits; None where that is not known."""
+    statistics = statistics_of(annotation, annotation.columns[index])
+    present = statistics.get("rows", 0) - statistics.get("nulls", 0)
+    return statistics["digits"] / present if present and "digits" in statistics else None
+
+
 def _added(column: ColumnAnnotation) -> Iterator[ColumnChange]:
     yield ColumnChange("added", None, column, "", shown_label(column))
     if column.personal:
@@ -183,16 +211,19 @@ def _added(column: ColumnAnnotation) -> Iterator[ColumnChange]:
 
 
 def _column_changes(
-    old: ColumnAnnotation, new: ColumnAnnotation, drop: float
+    old: ColumnAnnotation, new: ColumnAnnotation, drop: float, evidence: Evidence
 ) -> Iterator[ColumnChange]:
     if old.name != new.name:
         yield ColumnChange("renamed", old, new, shown_name(old), shown_name(new))
-    if (old.label, old.type) != (new.label, new.type):
+    changed = not stays(old, new, evidence)
+    if changed:
         yield ColumnChange("type", old, new, _described(old), _described(new))
-    elif round(old.confidence - new.confidence, 4) >= drop:
+    elif round(old.confidence - new.confidence, 4) >= drop and old.label == new.label:
         before, after = f"{old.confidence:.2f}", f"{new.confidence:.2f}"
         yield ColumnChange("confidence", old, new, before, after)
-    if _distance(new) != _distance(old):
+    if _distance(new) != _distance(old) and (
+        (changed and old.personal == new.personal) or personal_moved(old, new, evidence)
+    ):
         nearer = _distance(new) < _distance(old)
         levels = [shown_level(column) or "not personal" for column in (old, new)]
         yield ColumnChange("personal" if nearer else "not-personal", old, new, *levels)
@@ -214,13 +245,13 @@ def _distance(column: ColumnAnnotation) -> int:
 def _pair_columns(old: ComparedAnswer, new: ComparedAnswer) -> dict[int, int]:
     """Return the old column of each new one that has one, by index."""
     before, after = old.annotation.columns, new.annotation.columns
-    keys = {key: index for index, key in enumerate(_keys(before))}
-    pairs = {index: keys[key] for index, key in enumerate(_keys(after)) if key in keys}
+    keys = {key: index for index, key in enumerate(column_keys(before))}
+    pairs = {index: keys[key] for index, key in enumerate(column_keys(after)) if key in keys}
     pairs.update(_renamed(old, new, pairs))
     return pairs
 
 
-def _keys(columns: Sequence[ColumnAnnotation]) -> list[tuple[str | None, int]]:
+def column_keys(columns: Sequence[ColumnAnnotation]) -> list[tuple[str | None, int]]:
     """Return the header of each column with how many there were of it before; without one, the position."""
     seen: Counter[str] = Counter()
     keys: list[tuple[str | None, int]] = []

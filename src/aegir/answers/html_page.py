@@ -19,15 +19,17 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation, profile_of
 from aegir.answers.metadata_formats import EXAMPLE
 from aegir.answers.routing import RouterScore, woken_first
+from aegir.answers.statistics import shown_statistics
 from aegir.answers.wording import (
     SURE,
     is_unsure,
     maybe,
     shown_confidence,
     shown_declared,
+    shown_keys,
     shown_label,
     shown_level,
     shown_name,
@@ -143,6 +145,8 @@ def _table(number: int, annotation: TableAnnotation) -> Iterator[str]:
     yield f'<section class="table" id="table-{number}" aria-labelledby="table-{number}-name">'
     yield f'<h2 id="table-{number}-name" dir="auto">{_text(annotation.table)}</h2>'
     yield f'<p class="facts">{_facts(annotation)}</p>'
+    if keys := shown_keys(annotation):
+        yield f'<p class="facts">keys: <bdi>{_text("; ".join(keys))}</bdi></p>'
     yield from (f'<p class="warning">{_text(warning)}</p>' for warning in annotation.warnings)
     if annotation.columns:
         yield from _preview(annotation)
@@ -150,13 +154,15 @@ def _table(number: int, annotation: TableAnnotation) -> Iterator[str]:
         yield "<span>sure</span><span>relation</span><span>personal</span></div>"
         yield '<ul class="columns">'
         for column in annotation.columns:
-            yield from _column(column, is_subject=column.index == annotation.subject)
+            yield from _column(annotation, column)
         yield "</ul>"
     yield "</section>"
 
 
 def _facts(annotation: TableAnnotation) -> str:
     facts = [amount(len(annotation.columns), "column")]
+    if annotation.profiles and (rows := annotation.profiles[0].total_rows) is not None:
+        facts.append(amount(rows, "row"))
     if annotation.source and annotation.source != annotation.table:
         facts.append(_text(annotation.source))
     facts += [
@@ -194,13 +200,14 @@ def _cell(column: ColumnAnnotation, values: Sequence[str]) -> str:
     return f'<td{personal} dir="auto"><span>{_text("".join(values))}</span></td>'
 
 
-def _column(column: ColumnAnnotation, *, is_subject: bool) -> Iterator[str]:
+def _column(annotation: TableAnnotation, column: ColumnAnnotation) -> Iterator[str]:
     marks = [
         *(["personal", column.personal_level or ""] if column.personal else []),
         *(["unsure"] if is_unsure(column) else []),
         *([f"kind-{column.kind}"] if column.kind in KINDS else []),
     ]
     yield f'<li data-marks="{_text(" ".join(marks))}"><details><summary>'
+    is_subject = column.index == annotation.subject
     subject = ' <span class="subject">subject</span>' if is_subject else ""
     yield f'<span class="name"><bdi>{_text(shown_name(column))}</bdi>{subject}</span>'
     beside = shown_type(column)
@@ -211,6 +218,9 @@ def _column(column: ColumnAnnotation, *, is_subject: bool) -> Iterator[str]:
     yield f"<span>{_badge(column)}</span>"
     yield '</summary><div class="more">'
     yield from _explanation(column)
+    if profile := profile_of(annotation, column):
+        said = shown_statistics(profile, personal=column.personal)
+        yield f'<h3>Statistics</h3><p dir="auto">{_text("; ".join(said))}</p>'
     yield "</div></details></li>"
 
 

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import PureWindowsPath
 
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation
+from aegir.answers.statistics import shape_of
 from aegir.answers.wording import shown_review
 from aegir.tables.database_urls import is_database_url
 
 CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
 EXAMPLE = ", such as "
 """What stands before the example in a reason; a test holds the rules to it."""
-LONGEST_SHAPE = 12
 PERSONAL_TAGS = {
     "personal": "Holds personal data.",
     "personal_direct": "Identifies a person.",
@@ -44,14 +44,7 @@ def without_examples(sentence: str) -> str:
     The value stands last and is quoted as Python quotes text; from the opening quote on nothing is kept.
     """
     said, such_as, example = sentence.partition(EXAMPLE)
-    return said + such_as + f"'{_shape_of(example[1:-1])}'" if such_as else sentence
-
-
-def _shape_of(value: str) -> str:
-    """Letters as x, digits as 9, the rest as it is, up to `LONGEST_SHAPE` characters."""
-    return "".join(
-        "9" if char.isdigit() else "x" if char.isalnum() else char for char in value[:LONGEST_SHAPE]
-    )
+    return said + such_as + f"'{shape_of(example[1:-1])}'" if such_as else sentence
 
 
 def personal_tags(column: ColumnAnnotation) -> list[str]:

@@ -11,7 +11,8 @@
 
 `label` is the most specific name, with the type in brackets where that is another name; `sure` is the probability of the
 label. What is less likely than not begins with `maybe`. With `why`, every reason is printed whole below its column, with
-the next-best labels. Below a table that a swarm has read, a line says which specialists were activated for how many columns.
+the next-best labels. Below a table stand its likely keys, and below one that a swarm has read which specialists were
+activated for how many columns.
 
 Promises
   - no line is wider than `width` (kept between 60 and 120 when it comes from the terminal);
@@ -32,6 +33,7 @@ from aegir.answers.wording import (
     maybe,
     shown_confidence,
     shown_declared,
+    shown_keys,
     shown_label,
     shown_level,
     shown_name,
@@ -102,6 +104,8 @@ def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> 
         lines.append(painter.row(mark, cells, widths))
         if why:
             lines += chain.from_iterable(starmap(painter.paragraph, _explanation(column)))
+    if keys := shown_keys(annotation):
+        lines += painter.paragraph("keys: ", "; ".join(keys), indent=2)
     if routed := shown_routing(annotation):
         lines += painter.paragraph("", routed, indent=2)
     lines += [painter.line([("note: " + warning, "yellow")]) for warning in annotation.warnings]

@@ -17,8 +17,9 @@ stated: the largest salary is someone's.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation, profile_of
 from aegir.answers.catalogue_names import catalogue_table
+from aegir.answers.key_exports import dbt_relationships
 from aegir.answers.metadata_formats import (
     describe,
     known_facts,
@@ -76,11 +77,6 @@ def claims_for(annotation: TableAnnotation, column: ColumnAnnotation) -> tuple[C
     if column.index < len(annotation.notations) and column.confidence >= LIKELY:
         claims += _format_claims(annotation.notations[column.index], profile)
     return tuple(claims)
-
-
-def profile_of(annotation: TableAnnotation, column: ColumnAnnotation) -> ColumnProfile | None:
-    """The profile of a column, if its values are known."""
-    return annotation.profiles[column.index] if column.index < len(annotation.profiles) else None
 
 
 def _claims(
@@ -165,11 +161,12 @@ def dbt_lines(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
     yield "version: 2"
     yield "models:" if annotations else "models: []"
     models = unique_names([slug_of(each.table).replace("-", "_") for each in annotations])
-    for model, annotation in zip(models, annotations, strict=True):
+    fields = [unique_names([column.name for column in each.columns]) for each in annotations]
+    related = dbt_relationships(annotations, models, fields)
+    for model, annotation, names, refers in zip(models, annotations, fields, related, strict=True):
         yield f"  - name: {quoted_json(model)}"
         yield f"    description: {quoted_json(f'Read from {annotation.table}.')}"
         yield "    columns:" if annotation.columns else "    columns: []"
-        names = unique_names([column.name for column in annotation.columns])
         for name, column in zip(names, annotation.columns, strict=True):
             yield f"      - name: {quoted_json(name)}"
             yield f"        description: {quoted_json(describe(column))}"
@@ -181,14 +178,27 @@ def dbt_lines(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
                 yield f"            aegir_{key}: {quoted_json(value)}"
             yield f"            aegir_annotator: {quoted_json(annotation.annotator)}"
             yield f"            contains_pii: {quoted_json(column.personal)}"
-            yield from _dbt_test_lines(annotation, column)
+            yield from _dbt_test_lines(annotation, column, refers.get(column.index))
 
 
-def _dbt_test_lines(annotation: TableAnnotation, column: ColumnAnnotation) -> Iterator[str]:
-    """The lines of the tests of a column, indented to stand below it; none without claims."""
+def _dbt_test_lines(
+    annotation: TableAnnotation, column: ColumnAnnotation, refers: tuple[str, str] | None
+) -> Iterator[str]:
+    """The lines of the tests of a column, indented to stand below it; none without claims.
+
+    `refers` is the model and its field whose keys the column holds.
+    """
     claims = [claim for claim in claims_for(annotation, column) if claim.kind in DBT_TESTS]
-    if claims:
+    if claims or refers:
         yield "        data_tests:"
+    if refers:
+        yield "          - relationships:"
+        yield "              arguments:"
+        to = refers[0].replace("'", "''")
+        yield f"""                to: {quoted_json(f"ref('{to}')")}"""
+        yield f"                field: {quoted_json(refers[1])}"
+        yield "              config:"
+        yield f"                severity: {quoted_json('warn')}"
     for claim in claims:
         yield f"          - {DBT_TESTS[claim.kind]}:"
         if claim.kind == "in_set":

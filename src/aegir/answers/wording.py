@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.keys import ForeignKey, PrimaryKey
 from aegir.answers.reviewing import Offer
 from aegir.answers.routing import RouterScore, Spawned, Timing, woken_first
 from aegir.tables.table import Declared
@@ -128,3 +129,23 @@ def worth_listing(guesses: tuple[Guess, ...]) -> list[Guess]:
 
 def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
+
+
+def shown_keys(annotation: TableAnnotation) -> list[str]:
+    """The keys of a table in words: `primary key order_id 0.97`, `customer_id -> customers.csv: id 0.95`."""
+    columns = annotation.columns
+    shown = []
+    if key := annotation.primary_key:
+        names = ", ".join(shown_name(columns[column]) for column in key.columns)
+        shown.append(f"primary key {names} {shown_sureness(key)}")
+    for foreign in annotation.foreign_keys:
+        own = ", ".join(shown_name(columns[column]) for column in foreign.columns)
+        places = zip(foreign.names, foreign.references, strict=True)
+        names = ", ".join(name or f"column_{place + 1}" for name, place in places)
+        shown.append(f"{own} -> {foreign.table}: {names} {shown_sureness(foreign)}")
+    return shown
+
+
+def shown_sureness(key: PrimaryKey | ForeignKey) -> str:
+    """How sure a key is; a declared one is said to be so."""
+    return "declared" if key.declared else f"{key.confidence:.2f}"

@@ -17,10 +17,10 @@ import numpy as np
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.pipeline.correct import pool_siblings
-from aegir.pipeline.subject import describes, find_subject, repeats
+from aegir.pipeline.subject import describes, find_keys, find_subject, repeats
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
-from aegir.tables.datatype import infer_datatype, profile_column
+from aegir.tables.datatype import ColumnProfile, describe_column
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, is_personal, kind_of, personal_meaning
 from aegir.vocabulary.terms import (
@@ -50,6 +50,11 @@ what a rule names."""
 ALL_MISSING, CONSTANT = "all_missing", "constant"
 REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText"))
 """Relations that several columns of one labelled table have."""
+EMAILS, EMAIL_SHARE = 3, 0.05
+"""Cells with an e-mail address from which on a column of other text identifies persons: at least so many, and this share."""
+EMAIL_LABELS = ("email", "email_address")
+"""Columns of e-mail addresses themselves; whose they are, the learnt probability tells."""
+EMAILS_REASON = "cells hold e-mail addresses"
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
 _KEYS_OF_PERSONS = frozenset(
@@ -77,9 +82,13 @@ def decide(
         scores = apply_declared(table, scores)
     scores = pool_siblings(table, scores)
     limits = (thresholds or Thresholds()).on(scores.web)
+    described = [describe_column(column, table.total_rows) for column in table.columns]
     named = [
-        _name_column(index, column, scores, limits) for index, column in enumerate(table.columns)
+        _name_column(index, column, scores, limits, datatype)
+        for index, (column, (datatype, _)) in enumerate(zip(table.columns, described, strict=True))
     ]
+    profiles = tuple(profile for _, profile in described)
+    primary_key, sketches = find_keys(table, named, profiles)
     subject = _subject(table, scores, named)
     relations = _relations(table, scores, subject, limits.relations)
     return TableAnnotation(
@@ -87,7 +96,13 @@ def decide(
         source=table.source,
         subject=subject,
         columns=tuple(
-            _relate_column(column, scores, relations[column.index], column.index == subject)
+            _relate_column(
+                column,
+                scores,
+                relations[column.index],
+                column.index == subject,
+                holds_emails=profiles[column.index].emails >= _least_emails(profiles[column.index]),
+            )
             for column in named
         ),
         annotator=annotator,
@@ -98,16 +113,15 @@ def decide(
             tuple(cell[:PREVIEW_LENGTH] for cell in column.values[:PREVIEW_ROWS])
             for column in table.columns
         ),
-        profiles=tuple(
-            profile_column(column, answer.datatype, table.total_rows)
-            for column, answer in zip(table.columns, named, strict=True)
-        ),
+        profiles=profiles,
+        primary_key=primary_key,
+        sketches=sketches,
         text=table.text,
     )
 
 
 def _name_column(
-    index: int, column: Column, scores: TableScores, limits: Thresholds
+    index: int, column: Column, scores: TableScores, limits: Thresholds, datatype: str
 ) -> ColumnAnnotation:
     """Return the answer without its relation and personal data."""
     custom = scores.custom[index] if scores.custom else ()
@@ -141,7 +155,7 @@ def _name_column(
         type=type_guess.label if type_guess else None,
         type_confidence=type_guess.confidence if type_guess else round(no_type, 6),
         fine_type=fine_guess.label if fine_guess else None,
-        datatype=_datatype(column),
+        datatype=_datatype(column, datatype),
         personal=False,
         iri=COLUMN_TYPES[type_guess.label].iri if type_guess and not custom else None,
         runners_up=tuple(map(_plainly, _runners_up(labels, label))),
@@ -157,10 +171,10 @@ def _all_missing(column: Column) -> bool:
     return bool(column.values) and not column.present
 
 
-def _datatype(column: Column) -> str:
+def _datatype(column: Column, inferred: str) -> str:
     """Return the datatype of the values; of a column of which no cell was read, the declared one."""
     if column.values:
-        return infer_datatype(column.values)
+        return inferred
     if column.declared is None:
         return "empty"
     from aegir.pipeline.declared_evidence import declared_datatype
@@ -169,14 +183,23 @@ def _datatype(column: Column) -> str:
 
 
 def _relate_column(
-    named: ColumnAnnotation, scores: TableScores, relation: Guess | None, is_subject: bool
+    named: ColumnAnnotation,
+    scores: TableScores,
+    relation: Guess | None,
+    is_subject: bool,
+    *,
+    holds_emails: bool,
 ) -> ColumnAnnotation:
     """Return the answer with its relation and whether it is personal."""
     relations = scores.relations[named.index]
     related = [] if is_subject else best_guesses(relations, RELATION_NAMES)
-    personal = _personal_meaning(named, scores, related)
+    probability, personal = _personal_meaning(named, scores, related)
+    named_so = named.label in EMAIL_LABELS or named.type == "URL"
+    if holds_emails and not named_so and (personal is None or personal.level != "direct"):
+        probability, personal = 1.0, PersonalMeaning("direct", EMAILS_REASON)
     return replace(
         named,
+        personal_confidence=round(probability, 6),
         personal=personal is not None,
         personal_level=personal.level if personal else None,
         personal_reason=personal.reason if personal else None,
@@ -349,8 +372,8 @@ def _plainly(guess: Guess) -> Guess:
 
 def _personal_meaning(
     named: ColumnAnnotation, scores: TableScores, related: Sequence[Guess]
-) -> PersonalMeaning | None:
-    """Return how a column is personal, if that is likelier than not.
+) -> tuple[float, PersonalMeaning | None]:
+    """Return how likely a column is personal, and how, if that is likelier than not.
 
     On everyday tables the learnt probability decides, and a key of persons, such as a payment card, always is. Web tables, whose
     labels do not say, go by what their types mean.
@@ -360,18 +383,26 @@ def _personal_meaning(
     if custom:
         claimed = sum(claim.confidence for claim in custom if claim.personal)
         if claimed < LIKELY and not is_personal(None, None, relation):
-            return None
-        return personal_meaning(None, None, relation, custom[0].kind)
+            return claimed, None
+        return max(claimed, LIKELY), personal_meaning(None, None, relation, custom[0].kind)
     if scores.personal is not None and scores.web < LIKELY:
-        if scores.personal[named.index] < LIKELY and named.fine_type not in _KEYS_OF_PERSONS:
-            return None
-        return personal_meaning(named.type, named.fine_type, relation, named.kind)
+        learnt = float(scores.personal[named.index])
+        if learnt < LIKELY and named.fine_type not in _KEYS_OF_PERSONS:
+            return learnt, None
+        meaning = personal_meaning(named.type, named.fine_type, relation, named.kind)
+        return max(learnt, LIKELY), meaning
     types = scores.types[named.index]
     by_type = 0.0 if named.fine_type is not None else float(types[_PERSONAL].sum())
     if by_type < LIKELY and not is_personal(None, named.fine_type, relation):
-        return None
+        return by_type, None
     likeliest = TYPE_NAMES[int(np.argmax(np.where(_PERSONAL, types, 0)))] if by_type else None
-    return personal_meaning(likeliest, named.fine_type, relation)
+    sure = by_type if by_type >= LIKELY else named.confidence
+    return sure, personal_meaning(likeliest, named.fine_type, relation)
+
+
+def _least_emails(profile: ColumnProfile) -> float:
+    """Return how many cells with an e-mail address make a column personal, whatever else it holds."""
+    return max(EMAILS, EMAIL_SHARE * (profile.rows - profile.missing))
 
 
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:

@@ -6,8 +6,8 @@
     for each in annotate_sources(files, prepared):             # streams; a failure is an answer too
         ...
 
-Tables are scored a few at a time; what a table gets does not depend on its neighbours, so a folder split
-over two runs gives what one run gives.
+Tables are scored a few at a time; what a column gets does not depend on neighbouring tables, so a folder split
+over two runs gives what one run gives. Only keys between tables (`link_answers`) need all tables of a folder or database.
 """
 
 import sys
@@ -28,16 +28,22 @@ from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl, parse_database_url
-from aegir.tables.formats import find_table_files, is_url
+from aegir.tables.formats import find_table_files, is_expanded, is_url
+from aegir.tables.overrides import NO_OVERRIDES, Overrides
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError
 
 if TYPE_CHECKING:
+    import pandas
+
     from aegir.memory.recall import ReviewMemory
+    from aegir.pipeline.previous import PreviousAnswers
     from aegir.routing.decisions import RoutedTable
 
 COLUMNS_AT_ONCE = 512
+LINKED_COLUMNS = 10_000
+"""Columns whose answers are kept until keys between their tables are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,8 @@ class Annotations(Sequence[TableAnnotation]):
 
     tables: tuple[TableAnnotation, ...]
     failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences about files of folders that were left out."""
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -74,6 +82,12 @@ class Annotations(Sequence[TableAnnotation]):
         check_format(format_name)
         return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
 
+    def to_frame(self) -> "pandas.DataFrame":
+        """The answers as a pandas frame: a row per column, with its table, its keys and its statistics."""
+        from aegir.pipeline.answer_frame import answer_frame
+
+        return answer_frame(self.tables)
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -84,6 +98,8 @@ class Prepared:
     thresholds: Thresholds
     memory: "ReviewMemory | None" = None
     """Reviews that decide about columns they were made of."""
+    previous: "PreviousAnswers | None" = None
+    """Earlier answers that are kept while they stay plausible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +142,16 @@ def annotate(
         annotator=None if isinstance(annotator, str) else annotator,
         memory=None if isinstance(memory, str | bool) else memory,
     )
-    places = [place for source in sources for place in find_places(source, chosen.tables)]
-    answers = [each.answer for each in annotate_sources(places, prepared)]
+    notes: list[str] = []
+    places = [
+        place for source in sources for place in find_places(source, chosen.tables, notes.append)
+    ]
+    answers = [each.answer for each in link_answers(annotate_sources(places, prepared))]
     tables = tuple(answer for answer in answers if isinstance(answer, TableAnnotation))
     failures = tuple(answer for answer in answers if isinstance(answer, Failure))
     if failures and not tables and len(places) == 1:
         raise failures[0].kind(failures[0].reason)
-    return Annotations(tables, failures)
+    return Annotations(tables, failures, tuple(notes))
 
 
 def prepare(
@@ -155,8 +174,17 @@ def prepare(
         from aegir.pipeline.custom_types.recognising import with_custom_types
 
         chosen = with_custom_types(chosen, say=say)
+    previous = None
+    if settings.previous is not None:
+        from aegir.pipeline.previous import PreviousAnswers
+
+        previous = PreviousAnswers.read(settings.previous)
     return Prepared(
-        settings, chosen, choose_thresholds(chosen, settings), memory or load_reviews(settings)
+        settings,
+        chosen,
+        choose_thresholds(chosen, settings),
+        memory or load_reviews(settings),
+        previous,
     )
 
 
@@ -204,13 +232,16 @@ def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
     )
 
 
-def find_places(source: object, tables: Sequence[str] = ()) -> Sequence[object]:
+def find_places(
+    source: object, tables: Sequence[str] = (), say: Callable[[str], None] = lambda _sentence: None
+) -> Sequence[object]:
     """The files and databases that a name, folder, pattern, address or list of them leads to; any other source by itself.
 
     Of databases the `tables` of these patterns are chosen. A name that leads to no table is a `Failure`, to be reported in its place.
+    `say` is called with a sentence about files of folders that are no tables: earlier answers, and those of other kinds.
     """
     if isinstance(source, list | tuple) and all(isinstance(place, str | Path) for place in source):
-        return [place for path in source for place in find_places(path, tables)]
+        return [place for path in source for place in find_places(path, tables, say)]
     if not isinstance(source, str | Path) or str(source) == "-":
         return [source]
     name = str(source)
@@ -218,7 +249,11 @@ def find_places(source: object, tables: Sequence[str] = ()) -> Sequence[object]:
         if is_url(source):
             name = name.partition("://")[0] + "://…"  # a password may follow
             return [parse_database_url(str(source)).selecting(tuple(tables))]
-        return find_table_files([source])
+        if not is_expanded(source):
+            return find_table_files([source])
+        from aegir.pipeline.folders import find_tables_among
+
+        return find_tables_among(source, say)
     except UsageError as error:
         return [Failure(name, str(error), UsageError)]
 
@@ -230,7 +265,11 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
     columns = 0
     for index, source in enumerate(sources):
         for outcome in read_source(
-            source, settings.rows, settings.seed, names_only=settings.names_only
+            source,
+            settings.rows,
+            settings.seed,
+            names_only=settings.names_only,
+            overrides=settings.overrides,
         ):
             waiting.append((index, outcome))
             columns += len(outcome.columns) if isinstance(outcome, Table) else 0
@@ -240,8 +279,46 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
     yield from _answer(waiting, prepared)
 
 
+def link_answers(answers: Iterable[Answered]) -> Iterator[Answered]:
+    """Yield the outcomes, in their order, with the foreign keys between tables: of at most LINKED_COLUMNS columns at once.
+
+    Answers wait until all of them are known. An interrupt passes on those that wait, without links, before it goes on.
+    """
+    waiting: list[Answered] = []
+    columns = 0
+    try:
+        for each in answers:
+            waiting.append(each)
+            columns += len(each.answer.columns) if isinstance(each.answer, TableAnnotation) else 0
+            if columns >= LINKED_COLUMNS:
+                yield from _linked(waiting)
+                waiting, columns = [], 0
+    except (KeyboardInterrupt, SystemExit):
+        yield from waiting
+        raise
+    yield from _linked(waiting)
+
+
+def _linked(waiting: Sequence[Answered]) -> Iterable[Answered]:
+    tables = [each.answer for each in waiting if isinstance(each.answer, TableAnnotation)]
+    if len(tables) < 2:
+        return waiting
+    from aegir.pipeline.foreign_keys import link_tables
+
+    linked = iter(link_tables(tables))
+    return [
+        replace(each, answer=next(linked)) if isinstance(each.answer, TableAnnotation) else each
+        for each in waiting
+    ]
+
+
 def read_source(
-    source: object, rows: int, seed: int, *, names_only: bool = False
+    source: object,
+    rows: int,
+    seed: int,
+    *,
+    names_only: bool = False,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table | Failure]:
     """Yield the tables of a source, with names alone if only these are asked for; at last a `Failure` if it cannot be read, or not to its end."""
     if is_url(source):
@@ -254,7 +331,9 @@ def read_source(
         yield Failure(name, "standard input is closed; give a file, or pipe a table in")
         return
     try:
-        yield from read_tables(source, rows=rows, seed=seed, names_only=names_only)
+        yield from read_tables(
+            source, rows=rows, seed=seed, names_only=names_only, overrides=overrides
+        )
     except AegirError as error:
         yield Failure(name, str(error), type(error))
     except OSError as error:  # a disk or network that fails in the middle of a file
@@ -294,6 +373,7 @@ def _answer(
         answer = decide(shown, scores, annotator.name, prepared.thresholds)
         answer = memory.apply(shown, answer) if memory else answer
         answer = _with_names(answer, table) if hidden else answer
+        answer = prepared.previous.apply(answer) if prepared.previous else answer
         if prepared.settings.notations:
             answer = _with_notations(table, answer)
         personal = None if scores.personal is None else tuple(map(float, scores.personal))

@@ -141,6 +141,11 @@ class RequestAnnotator:
                 run = f"{answer.run}/{len(answer.tables)}"
                 answer.episodes.append(each.routed.episodes(labels, run=run))
             answer.tables.append(outcome)
+        for answer in {id(each): each for each, _ in sources}.values():
+            if len(answer.tables) > 1:
+                from aegir.pipeline.foreign_keys import link_tables
+
+                answer.tables[:] = link_tables(answer.tables)
 
     def _answered(
         self, tables: Sequence[Table | Failure], settings: AnnotationSettings

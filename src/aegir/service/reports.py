@@ -5,12 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
+from aegir.answers.annotation import (
+    ColumnAnnotation,
+    TableAnnotation,
+    annotation_as_dict,
+    profile_of,
+)
 from aegir.answers.html_page import meanings
+from aegir.answers.statistics import shown_statistics
 from aegir.answers.wording import (
     is_unsure,
     shown_confidence,
     shown_declared,
+    shown_keys,
     shown_label,
     shown_name,
     shown_offer,
@@ -93,8 +100,12 @@ def _report(answer: JobAnswers) -> dict[str, Any]:
     tables = []
     for number, table in enumerate(answer.tables):
         shown: dict[str, Any] = {**annotation_as_dict(table), "preview": table.preview}
+        shown["shown_keys"] = shown_keys(table)
         for index, column in enumerate(table.columns):
             shown["columns"][index] |= _wording(column)
+            if profile := profile_of(table, column):
+                said = shown_statistics(profile, personal=column.personal)
+                shown["columns"][index]["shown_statistics"] = said
         if answer.episodes:
             shown["decisions"] = [_decisions(episode) for episode in answer.episodes[number]]
         tables.append(shown)

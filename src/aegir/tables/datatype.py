@@ -7,8 +7,9 @@
 At least 95 % of the present cells must agree; integers may mix with numbers, dates with datetimes.
 Words for a missing value (`n/a`, `null`, `-`) do not count. Names of months are read in English only.
 
-`profile_column` counts the sampled values, for formats that state expectations about values. A profile stands beside the
-answer, like the preview, and is no part of its dictionary: of an answer read from JSON nothing is stated that needs it.
+`describe_column` gives the datatype with a profile of the sampled values, both from one count of them: for statistics in
+answers and for formats that state expectations about values. A profile stands beside the answer, like the preview; of an
+answer read from JSON nothing is stated that needs it.
 """
 
 import math
@@ -51,8 +52,12 @@ DATETIME = re.compile(rf"{_DATE}(?:t|,? ){_TIME}{_ZONE}", re.IGNORECASE)
 
 def infer_datatype(values: Sequence[str]) -> str:
     """Return string, integer, number, boolean, date, datetime, time or empty."""
+    return _datatype_of(Counter(values))
+
+
+def _datatype_of(counted: Counter[str]) -> str:
     counts: Counter[str] = Counter()
-    for value, count in Counter(values).items():
+    for value, count in counted.items():
         # No longer text is remembered: its datatype is found at once.
         kind = cell_datatype(value) if len(value) <= LONGEST_TYPED else _of_long_cell(value)
         counts[kind] += count
@@ -128,7 +133,13 @@ _LADDER = (
 
 MOST_VALUES = 20
 """Distinct values that are listed; a column with more is no list of categories."""
+MOST_COMMON = 5
+"""Most frequent values that are named."""
+LONGEST_MISSING = 16
+"""A longer cell, blanks included, is no word for a missing value."""
 NUMERIC = ("integer", "number")
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*\.[A-Za-z]{2,24}\b").search
+_YEAR_FIRST = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?").fullmatch
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
@@ -148,6 +159,36 @@ class ColumnProfile(NamedTuple):
     greatest: float | None = None
     values: tuple[tuple[str, int], ...] = ()
     """The different cells and how often each was seen, sorted by text, if they are few."""
+    total_rows: int | None = None
+    """Rows of the table, if known."""
+    once: int = 0
+    """Different cells that were seen once."""
+    mean_length: float = 0.0
+    """Of the present cells, in characters."""
+    common: tuple[tuple[str, int], ...] = ()
+    """The most frequent cells that were seen twice or more, with how often."""
+    earliest: str | None = None
+    """The range of dates and times, if all present cells are written year first, and so sort by time."""
+    latest: str | None = None
+    emails: int = 0
+    """Cells that hold an e-mail address, alone or within other text."""
+    digits: int = 0
+    """Cells of nothing but digits."""
+
+    @property
+    def estimated_distinct(self) -> int | None:
+        """Different cells of the whole column, estimated from the sample; None if the number of rows is not known.
+
+        n d / (n - f + f n / N) for n present cells, d of them different and f seen once, of N: the estimator of Haas and Stokes
+        (1998) that PostgreSQL's ANALYZE uses.
+        """
+        present = self.rows - self.missing
+        if self.complete or not present:
+            return self.distinct
+        if not self.total_rows:
+            return None
+        share = self.rows / self.total_rows
+        return round(present * self.distinct / (present - self.once + self.once * share))
 
 
 def plain_number(cell: str) -> float | None:
@@ -159,22 +200,37 @@ def plain_number(cell: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def profile_column(column: Column, datatype: str, total_rows: int | None) -> ColumnProfile:
-    """Count the sampled values of a column; `total_rows` is that of its table, if known."""
-    counts = Counter(cell for cell in column.values if cell.strip().lower() not in MISSING)
-    rows = len(column.values)
-    least = greatest = None
+def describe_column(column: Column, total_rows: int | None) -> tuple[str, ColumnProfile]:
+    """Return the datatype of a column and what was seen of it; `total_rows` is that of its table, if known."""
+    counts = Counter(column.values)
+    datatype = _datatype_of(counts)
+    for cell in [cell for cell in counts if len(cell) < LONGEST_MISSING]:
+        if cell.strip().lower() in MISSING:
+            del counts[cell]
+    rows, present = len(column.values), counts.total()
+    least = greatest = earliest = latest = None
     if datatype in NUMERIC and counts:
         numbers = [plain_number(cell) for cell in counts]
         finite = [number for number in numbers if number is not None]
         if len(finite) == len(numbers):
             least, greatest = min(finite), max(finite)
-    return ColumnProfile(
+    elif datatype in ("date", "datetime") and all(map(_YEAR_FIRST, counts)):
+        earliest, latest = min(counts), max(counts)
+    repeated = [(cell, count) for cell, count in counts.items() if count > 1]
+    return datatype, ColumnProfile(
         rows=rows,
-        missing=rows - counts.total(),
+        missing=rows - present,
         distinct=len(counts),
         complete=total_rows == rows,
         least=least,
         greatest=greatest,
         values=tuple(sorted(counts.items())) if len(counts) <= MOST_VALUES else (),
+        total_rows=total_rows,
+        once=len(counts) - len(repeated),
+        mean_length=sum(len(cell) * count for cell, count in counts.items()) / max(present, 1),
+        common=tuple(sorted(repeated, key=lambda each: (-each[1], each[0]))[:MOST_COMMON]),
+        earliest=earliest,
+        latest=latest,
+        digits=sum(count for cell, count in counts.items() if cell.isdigit()),
+        emails=sum(count for cell, count in counts.items() if "@" in cell and _EMAIL(cell)),
     )

@@ -13,7 +13,7 @@ from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import CatalogueTable, catalogue_table
 from aegir.answers.value_expectations import Claim, claims_for
 from aegir.answers.writers import FORMATS
-from aegir.tables.datatype import ColumnProfile, profile_column
+from aegir.tables.datatype import ColumnProfile, describe_column
 from aegir.tables.table import Column
 
 SOURCE = "postgresql://ann@db.example/shop"
@@ -141,13 +141,21 @@ def test_no_claim_is_made_where_the_values_or_the_answer_do_not_support_it():
 
 def test_a_profile_counts_what_was_sampled():
     column = Column("n", ("3", "", "10", "n/a", "3"))
-    assert profile_column(column, "integer", 5) == ColumnProfile(
-        5, 2, 2, True, 3.0, 10.0, (("10", 1), ("3", 2))
+    assert describe_column(column, 5) == (
+        "integer",
+        ColumnProfile(
+            *(5, 2, 2, True, 3.0, 10.0, (("10", 1), ("3", 2))),
+            total_rows=5,
+            once=1,
+            mean_length=4 / 3,
+            common=(("3", 2),),
+            digits=3,
+        ),
     )
-    assert profile_column(Column("n", ("1,5", "2,5")), "number", None)[:6] == (
+    assert describe_column(Column("n", ("1,5", "2,5")), None)[1][:6] == (
         *(2, 0, 2, False, None, None),
     )
-    assert profile_column(Column("n", tuple(map(str, range(21)))), "integer", 900).values == ()
+    assert describe_column(Column("n", tuple(map(str, range(21)))), 900)[1].values == ()
 
 
 def test_open_metadata_gets_a_glossary_and_suggested_labels():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.difference_report import render_differences
 from aegir.answers.differences import ComparedAnswer, compare, count_changes
 from aegir.tables.fingerprint import fingerprint_table
@@ -163,3 +163,62 @@ def test_tables_of_two_databases_are_paired_by_their_own_names():
     assert compare(database("monday.db", "a", "b"), database("tuesday.db", "b", "a")) == ()
     (gone,) = compare(database("monday.db", "a", "b"), database("tuesday.db", "b"))
     assert count_changes([gone])["removed"] == 1
+
+
+def named(label: str, type_name: str | None = None, kind: str | None = None, **fields: object):
+    return column("c", label, type=type_name, kind=kind, **{"confidence": 0.9, **fields})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (named("Number", "Number", "number"), named("count", "Number", "number")),
+        (named("name", "Organization", "name"), named("Organization", "Organization", "name")),
+        (named("city", None, "place"), named("region", runners_up=(Guess("city", 0.2),))),
+        (named("city", None, "place", runners_up=(Guess("region", 0.3),)), named("region")),
+        (named("city"), named("status", confidence=0.55)),
+        (named("status"), named("all_missing", datatype="empty")),
+    ],
+)
+def test_a_type_stays_while_only_its_wording_changes(old: ColumnAnnotation, new: ColumnAnnotation):
+    for before, after in ((old, new), (new, old)):
+        kinds = [change[0] for change in changes(a_table(before), a_table(after))]
+        assert "type" not in kinds
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (named("city", None, "place"), named("status", runners_up=(Guess("city", 0.1),))),
+        (
+            named("IdentifierAT", "IdentifierAT", "identifier", datatype="string"),
+            named("IdentifierAT", "IdentifierAT", "identifier", datatype="number"),
+        ),
+        (named("note", None, "text"), named("iso_date", "Date", "time", datatype="date")),
+    ],
+)
+def test_another_answer_or_another_sort_of_values_is_a_change(
+    old: ColumnAnnotation, new: ColumnAnnotation
+):
+    assert [change[0] for change in changes(a_table(old), a_table(new))] == ["type"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fires"), [(0.45, 0.55, False), (0.05, 0.9, True), (0.2, 0.8, False)]
+)
+def test_a_column_becomes_personal_only_across_a_margin(before: float, after: float, fires: bool):
+    old = named("note", personal_confidence=before)
+    new = named("note", personal_confidence=after, personal=True, personal_level="about")
+    assert bool(changes(a_table(old), a_table(new))) is fires
+    assert bool(changes(a_table(new), a_table(old))) is fires
+
+
+def test_the_same_content_has_not_changed_its_type():
+    table = made_up_table(40)
+    prints = fingerprint_table(table)
+    names = [each.name for each in table.columns]
+    old = a_table(*(column(name, "city", confidence=0.9) for name in names))
+    new = a_table(*(column(name, "status", confidence=0.9) for name in names))
+    assert "type" in [change[0] for change in changes(old, new)]
+    compared = compare([ComparedAnswer(old, prints)], [ComparedAnswer(new, prints)])
+    assert compared == ()

@@ -116,6 +116,7 @@ def test_json_is_one_array_with_every_key_in_order():
         "personal": False,
         "personal_level": None,
         "personal_reason": None,
+        "personal_confidence": None,
         "relation": {"label": "datePublished", "confidence": 0.87},
         "iri": "https://schema.org/Date",
         "relation_iri": "https://schema.org/datePublished",

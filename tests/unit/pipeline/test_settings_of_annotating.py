@@ -63,10 +63,16 @@ CHANGED = AnnotationSettings(
     seed=3,
     names_only=True,
     tables=("a.*", "b"),
+    encoding="cp850",
+    delimiter="|",
+    header="none",
+    skip=2,
+    sheet="Orders",
     min_confidence=0.4,
     precision=0.9,
     custom_types=False,
     notations=False,
+    previous=Path("answers.jsonl"),
     memory="reviews.db",
 )
 """Every setting is another than by default."""

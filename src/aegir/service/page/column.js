@@ -98,6 +98,7 @@ export const openColumn = (card, column, actions) => {
     ...(column.personal ? [make("h3", {}, "Personal data"), make("p", {}, `${column.personal_level || "yes"}: ${column.personal_reason || "likely to hold personal data"}`)] : []),
     ...(guesses(column.label ? "Next best" : "Perhaps", column.runners_up) || []),
     ...(guesses("Other relations", column.relation_runners_up) || []),
+    ...(column.shown_statistics ? [make("h3", {}, "Statistics"), make("p", { dir: "auto" }, column.shown_statistics.join("; "))] : []),
     ...routing(card, column),
     make("p", { class: "soft" }, facts.filter(Boolean).join(" · ")),
     review(card, column, actions, dialog),

@@ -47,12 +47,13 @@ export const tableCard = (table, entry, actions) => {
   card.scroller = make("div", { class: "preview", tabindex: 0, role: "region", "aria-label": `Preview of ${table.table}` },
     make("div", { class: "grid" }, card.lines, grid));
   card.heads = heads;
-  const facts = [amount(table.columns.length, "column"), `answered by ${table.annotator}`];
+  const facts = [amount(table.columns.length, "column"), ...(table.rows === null ? [] : [amount(table.rows, "row")]), `answered by ${table.annotator}`];
   card.element = make(
     "section",
     { class: "table", "aria-label": table.table },
     make("h2", { dir: "auto" }, table.table),
     make("p", { class: "facts" }, facts.join(" · ")),
+    table.shown_keys.length ? make("p", { class: "facts", dir: "auto" }, `keys: ${table.shown_keys.join("; ")}`) : null,
     table.warnings.map((warning) => make("p", { class: "warning" }, warning)),
     card.scroller,
   );
