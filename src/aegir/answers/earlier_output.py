@@ -1,7 +1,8 @@
-"""Recognise files that `aegir annotate --out` wrote before, so that only those are overwritten.
+"""Recognise files that `aegir annotate --out` wrote before: only those are overwritten, and in folders they are no tables.
 
 Promises
   - `is_earlier_output` recognises what a format makes of any annotations, and an empty file;
+  - `answer_format` recognises the same without an empty file, whatever the format;
   - a table of the user's, which must not be overwritten, is not mistaken for an answer.
 """
 
@@ -60,3 +61,13 @@ def is_earlier_output(path: Path, format_name: str) -> bool:
     except OSError:
         return False
     return not beginning or re.match(BEGINNINGS[format_name], beginning) is not None
+
+
+def answer_format(path: Path) -> str | None:
+    """Return the format of the answers that a file holds; None for anything else."""
+    try:
+        if not path.is_file() or not path.stat().st_size:
+            return None
+    except OSError:
+        return None
+    return next((name for name in BEGINNINGS if is_earlier_output(path, name)), None)

@@ -42,7 +42,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 @click.command(epilog="Example: aegir annotate lake/ --format jsonl --out annotations.jsonl")
 @click.argument("sources", metavar="TABLE...", nargs=-1, required=True)
 @verb_options("annotate")
-@verb_options("rows", "names", "tables", "seed")
+@verb_options("rows", "names", "tables", "seed", "reading")
 @verb_options("threshold")
 @verb_options(
     *("annotator", "custom", "memory", "no_memory", "timing", "spawn", "effort", "routing", "llm")
@@ -185,6 +185,7 @@ def _read_databases(sources: Iterable[object], settings: AnnotationSettings) -> 
                 rows=settings.rows,
                 seed=settings.seed,
                 watch=watch,
+                overrides=settings.overrides,
                 names_only=settings.names_only,
             )
         except AegirError as error:
@@ -212,7 +213,9 @@ def _find_files(
     sources: tuple[str, ...], tables: tuple[str, ...]
 ) -> tuple[list[Path | DatabaseUrl], list[Failure]]:
     """The sources that were asked for, each once, and the names that lead to no table; raise if all do."""
-    places = dict.fromkeys(place for source in sources for place in find_places(source, tables))
+    places = dict.fromkeys(
+        place for source in sources for place in find_places(source, tables, tell)
+    )
     failures = [place for place in places if isinstance(place, Failure)]
     files = [
         place if isinstance(place, DatabaseUrl) else Path(str(place))
@@ -245,7 +248,21 @@ def _without_output(
         if named or not is_earlier_output(out, format_name):
             raise UsageError(f"--out {out} would write over a table to be read; give another name")
         tell(f"{out} is an earlier answer; it is written anew, not read")
+    elif out is not None and _is_other_answer(out, sources, format_name):
+        raise UsageError(
+            f"--out {out} holds an answer in another format, in a folder that is read; give another name"
+        )
     return kept
+
+
+def _is_other_answer(out: Path, sources: tuple[str, ...], format_name: str) -> bool:
+    """Whether a file in a folder that is read holds an earlier answer that is not of this format."""
+    folders = [Path(source).resolve() for source in sources if Path(source).is_dir()]
+    if not any(out.resolve().is_relative_to(folder) for folder in folders):
+        return False
+    from aegir.answers.earlier_output import answer_format
+
+    return answer_format(out) not in (None, format_name)
 
 
 def _same_file(first: Path | DatabaseUrl, second: Path) -> bool:

@@ -19,6 +19,7 @@ from aegir.answers.differences import (
     compare,
     count_changes,
 )
+from aegir.answers.earlier_output import answer_format
 from aegir.cli.options import (
     NO_DATABASE,
     settings_from,
@@ -27,10 +28,8 @@ from aegir.cli.options import (
 from aegir.cli.terminal import tell, track
 from aegir.pipeline.compared import (
     annotate_side,
-    answer_format,
     read_answers,
     select_tables,
-    without_answers,
 )
 from aegir.pipeline.run import Failure, Prepared, find_places, load_reviews, prepare
 from aegir.tables.database_urls import parse_database_url
@@ -57,6 +56,7 @@ ANY = "any"
     "diff",
     "rows",
     "tables",
+    "reading",
     "threshold",
     "annotator",
     "effort",
@@ -126,7 +126,7 @@ def _find(side: str, tables: tuple[str, ...]) -> list[object] | None:
         raise UsageError("standard input cannot be compared; write it to a file and name that")
     if answer_format(Path(side)):
         return None
-    places = without_answers(find_places(side, tables))
+    places = find_places(side, tables, say=tell)
     for place in places:
         if isinstance(place, Failure):
             raise place.kind(place.reason)

@@ -50,7 +50,7 @@ class _Quit(Exception):
 
 @click.command("table", epilog="Example: aegir review table customers.csv --by ada")
 @click.argument("sources", metavar="FILE...", nargs=-1, required=True)
-@verb_options("review table", "rows", "annotator", "effort", "routing", "memory")
+@verb_options("review table", "rows", "reading", "annotator", "effort", "routing", "memory")
 def review_table(
     sources: tuple[str, ...],
     everything: bool,
@@ -65,7 +65,7 @@ def review_table(
     Routing decisions of the default annotator, and what came of them, are logged in the same place.
     """
     location = open_location(memory)
-    places = [place for source in sources for place in find_places(source)]
+    places = [place for source in sources for place in find_places(source, say=tell)]
     failures = [place for place in places if isinstance(place, Failure)]
     if len(failures) == len(places):
         raise UsageError("; ".join(failure.reason for failure in failures))

@@ -10,30 +10,13 @@ from pathlib import Path
 from aegir.answers.annotation import annotation_from_dict
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.differences import ComparedAnswer
-from aegir.answers.earlier_output import is_earlier_output
-from aegir.answers.writers import FORMATS
+from aegir.answers.earlier_output import answer_format
 from aegir.pipeline.run import Failure, Prepared, annotate_sources
 from aegir.tables.database_urls import is_selected
 from aegir.tables.fingerprint import fingerprint_table
 from aegir_rl.base.errors import UsageError, reason_of
 
 READABLE = ("json", "jsonl")
-
-
-def answer_format(path: Path) -> str | None:
-    """Return the format of the answers that a file holds; None for anything else."""
-    if not path.is_file() or not path.stat().st_size:
-        return None
-    return next((name for name in ("text", *FORMATS) if is_earlier_output(path, name)), None)
-
-
-def without_answers(places: Sequence[object]) -> list[object]:
-    """Return the places without answers that were written into the same folder; a single place is kept."""
-    return [
-        place
-        for place in places
-        if len(places) == 1 or not (isinstance(place, Path) and answer_format(place))
-    ]
 
 
 def read_answers(path: Path) -> list[ComparedAnswer]:

@@ -28,7 +28,8 @@ from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl, parse_database_url
-from aegir.tables.formats import find_table_files, is_url
+from aegir.tables.formats import find_table_files, is_expanded, is_url
+from aegir.tables.overrides import NO_OVERRIDES, Overrides
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError
@@ -60,6 +61,8 @@ class Annotations(Sequence[TableAnnotation]):
 
     tables: tuple[TableAnnotation, ...]
     failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences about files of folders that were left out."""
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -139,13 +142,16 @@ def annotate(
         annotator=None if isinstance(annotator, str) else annotator,
         memory=None if isinstance(memory, str | bool) else memory,
     )
-    places = [place for source in sources for place in find_places(source, chosen.tables)]
+    notes: list[str] = []
+    places = [
+        place for source in sources for place in find_places(source, chosen.tables, notes.append)
+    ]
     answers = [each.answer for each in link_answers(annotate_sources(places, prepared))]
     tables = tuple(answer for answer in answers if isinstance(answer, TableAnnotation))
     failures = tuple(answer for answer in answers if isinstance(answer, Failure))
     if failures and not tables and len(places) == 1:
         raise failures[0].kind(failures[0].reason)
-    return Annotations(tables, failures)
+    return Annotations(tables, failures, tuple(notes))
 
 
 def prepare(
@@ -226,13 +232,16 @@ def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
     )
 
 
-def find_places(source: object, tables: Sequence[str] = ()) -> Sequence[object]:
+def find_places(
+    source: object, tables: Sequence[str] = (), say: Callable[[str], None] = lambda _sentence: None
+) -> Sequence[object]:
     """The files and databases that a name, folder, pattern, address or list of them leads to; any other source by itself.
 
     Of databases the `tables` of these patterns are chosen. A name that leads to no table is a `Failure`, to be reported in its place.
+    `say` is called with a sentence about files of folders that are no tables: earlier answers, and those of other kinds.
     """
     if isinstance(source, list | tuple) and all(isinstance(place, str | Path) for place in source):
-        return [place for path in source for place in find_places(path, tables)]
+        return [place for path in source for place in find_places(path, tables, say)]
     if not isinstance(source, str | Path) or str(source) == "-":
         return [source]
     name = str(source)
@@ -240,7 +249,11 @@ def find_places(source: object, tables: Sequence[str] = ()) -> Sequence[object]:
         if is_url(source):
             name = name.partition("://")[0] + "://…"  # a password may follow
             return [parse_database_url(str(source)).selecting(tuple(tables))]
-        return find_table_files([source])
+        if not is_expanded(source):
+            return find_table_files([source])
+        from aegir.pipeline.folders import find_tables_among
+
+        return find_tables_among(source, say)
     except UsageError as error:
         return [Failure(name, str(error), UsageError)]
 
@@ -252,7 +265,11 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
     columns = 0
     for index, source in enumerate(sources):
         for outcome in read_source(
-            source, settings.rows, settings.seed, names_only=settings.names_only
+            source,
+            settings.rows,
+            settings.seed,
+            names_only=settings.names_only,
+            overrides=settings.overrides,
         ):
             waiting.append((index, outcome))
             columns += len(outcome.columns) if isinstance(outcome, Table) else 0
@@ -296,7 +313,12 @@ def _linked(waiting: Sequence[Answered]) -> Iterable[Answered]:
 
 
 def read_source(
-    source: object, rows: int, seed: int, *, names_only: bool = False
+    source: object,
+    rows: int,
+    seed: int,
+    *,
+    names_only: bool = False,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table | Failure]:
     """Yield the tables of a source, with names alone if only these are asked for; at last a `Failure` if it cannot be read, or not to its end."""
     if is_url(source):
@@ -309,7 +331,9 @@ def read_source(
         yield Failure(name, "standard input is closed; give a file, or pipe a table in")
         return
     try:
-        yield from read_tables(source, rows=rows, seed=seed, names_only=names_only)
+        yield from read_tables(
+            source, rows=rows, seed=seed, names_only=names_only, overrides=overrides
+        )
     except AegirError as error:
         yield Failure(name, str(error), type(error))
     except OSError as error:  # a disk or network that fails in the middle of a file

@@ -16,6 +16,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from aegir.tables.overrides import (
+    MOST_LINES,
+    Overrides,
+    parse_delimiter,
+    parse_encoding,
+    parse_header,
+)
 from aegir_rl.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +39,9 @@ ROWS_IN_QUERY = 10_000
 """Rows that a request may have sampled."""
 PATHS = ("model", "routing", "policy", "previous")
 _KINDS: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
-    (("rows", "seed"), (int,), "a whole number"),
+    (("rows", "seed", "skip"), (int,), "a whole number"),
+    (("encoding", "delimiter", "sheet"), (str,), "text"),
+    (("header",), (int, str), "the number of its line, from 1, or none"),
     (("within", "min_confidence", "precision"), (int, float), "a number"),
     (PATHS, (Path,), "a path"),
     (("effort",), (str, int, float), "low, normal, high or a number from 0 to 1"),
@@ -71,6 +80,16 @@ class AnnotationSettings:
     """Whether headers and table names are withheld from the readers, so that answers follow from values alone."""
     tables: tuple[str, ...] = ()
     """Patterns that choose tables of databases; empty for all."""
+    encoding: str | None = None
+    """The encoding of text files, such as cp1252; None to find out."""
+    delimiter: str | None = None
+    """The character between cells of text files, or tab, comma, semicolon, pipe, space; None to find out."""
+    header: int | str | None = None
+    """The line that holds the names, counted from 1 behind the skipped ones, or "none"; None to find out."""
+    skip: int = 0
+    """Lines left out at the beginning of text files and sheets."""
+    sheet: str | None = None
+    """The only sheet of workbooks to read, by its name or number; None for all."""
     min_confidence: float = 0.1
     """Answers below are left out: a guess that is wrong nine times in ten helps nobody."""
     precision: float | None = None
@@ -92,6 +111,9 @@ class AnnotationSettings:
                     raise UsageError(f"{name} is {value!r}; expected {expected}")
         if self.rows < 1:
             raise UsageError(f"rows is {self.rows}; at least 1 row must be sampled")
+        if not 0 <= self.skip <= MOST_LINES:
+            raise UsageError(f"skip is {self.skip}; expected a number of lines, 0 to {MOST_LINES}")
+        _ = self.overrides  # raises for what cannot be read
         if self.names_only and self.ignore_names:
             raise UsageError(
                 "names_only and ignore_names leave nothing to read; choose one of them, or none"
@@ -111,6 +133,17 @@ class AnnotationSettings:
         if isinstance(self.spawn, str):
             parse_spawn(self.spawn)
 
+    @property
+    def overrides(self) -> Overrides:
+        """What the settings say about files, which readers would otherwise find out."""
+        return Overrides(
+            None if self.encoding is None else parse_encoding(self.encoding),
+            None if self.delimiter is None else parse_delimiter(self.delimiter),
+            None if self.header is None else parse_header(self.header),
+            self.skip,
+            self.sheet,
+        )
+
     def changed(self, **values: Any) -> Self:
         """Return the same settings but for these; raise `UsageError` for a name that is none of them."""
         known = [each.name for each in fields(self)]
@@ -122,6 +155,8 @@ class AnnotationSettings:
                 values[name] = Path(values[name])
         if isinstance(values.get("tables"), str):
             values["tables"] = (values["tables"],)
+        if isinstance(values.get("sheet"), int):
+            values["sheet"] = str(values["sheet"])
         if isinstance(values.get("within"), str):
             values["within"] = parse_seconds(values["within"])
         return replace(self, **values)
@@ -243,5 +278,10 @@ QUERY: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "within": ("within", lambda _name, text: parse_seconds(text)),
     "spawn": ("spawn", lambda _name, text: parse_spawn(text)),
     "tables": ("tables", _patterns),
+    "encoding": ("encoding", lambda _name, text: text),
+    "delimiter": ("delimiter", lambda _name, text: text),
+    "header": ("header", lambda _name, text: text),
+    "skip": ("skip", _whole),
+    "sheet": ("sheet", lambda _name, text: text),
 }
 """The name of an option in a query, the setting that it is, and how its text is read."""

@@ -45,17 +45,25 @@ def read_sent(
 ) -> list[Table | Failure]:
     """Read the tables of the files, or of the JSON document, that a request brought."""
     folder, rows, seed = Path(sent.folder), settings.rows, settings.seed
+    overrides = settings.overrides
     if sent.body:
         source, name = read_document(folder / sent.body)
         if isinstance(source, list) and source and isinstance(source[0], list):
-            table = _read_grid(source, settings)
+            tables = [_read_grid(source, settings)]
         else:
-            (table,) = read_tables(
-                source, rows=rows, seed=seed, name=name, names_only=settings.names_only
+            tables = list(
+                read_tables(
+                    source,
+                    rows=rows,
+                    seed=seed,
+                    name=name,
+                    names_only=settings.names_only,
+                    overrides=overrides,
+                )
             )
-        if not table.columns:
+        if not any(table.columns for table in tables):
             raise UnreadableTable(_describe_document("holds no columns"))
-        return [table]
+        return [*tables]
     if not sent.files:
         raise UsageError(
             "the request holds no files; send at least one, as a part with a file name"
@@ -67,7 +75,9 @@ def read_sent(
         outcomes = [
             each
             for file in files
-            for each in read_source(file, rows, seed, names_only=settings.names_only)
+            for each in read_source(
+                file, rows, seed, names_only=settings.names_only, overrides=overrides
+            )
         ]
     return [_without_folder(outcome, folder) for outcome in outcomes]
 

@@ -9,7 +9,7 @@ Content up to `WHOLE` bytes is sampled whole. A spread block begins and ends any
 it to whole lines. Memory does not depend on the size of the source.
 
 Not exact: of a larger file only some lines are seen; compressed streams are read for `STREAM_LIMIT` bytes
-and no further, so that a compression bomb costs seconds. A stream that breaks off (a cut .gz) gives what
+(archives.py has lower limits for what unpacks slowly) and no further, so that a compression bomb costs seconds. A stream that breaks off (a cut .gz) gives what
 came before the break, and `damage` says why it ended.
 """
 

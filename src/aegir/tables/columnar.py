@@ -43,11 +43,13 @@ FRAME = 8
 SCHEMA_LIMIT = 1 << 20
 
 
-def read_parquet(path: Path, request: Request) -> Table:
+def read_parquet(path: Path, request: Request) -> list[Table]:
     """Sample one Parquet file."""
     # By default DuckDB adds columns for folders called key=value.
     relation = f"read_parquet({quote_path(path)}, hive_partitioning = false)"
     connection = connect()
+    # A table of many columns takes many queries; without the cache each of them reads the metadata of all columns.
+    connection.execute("SET parquet_metadata_cache = true")
     try:
         total = None
         if not request.names_only:
@@ -68,23 +70,23 @@ def read_parquet(path: Path, request: Request) -> Table:
         ) from error
 
 
-def read_arrow_file(path: Path, format_: Format, request: Request) -> Table:
+def read_arrow_file(path: Path, format_: Format, request: Request) -> list[Table]:
     """Sample an Arrow IPC file or stream."""
     with path.open("rb") as file:
         plain = _is_plain(file.read(SCHEMA_LIMIT), format_)
     if plain:
-        return _read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
+        return read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
     if find_spec("pyarrow") is not None:
-        return _read_opened(lambda stack: _open_pyarrow(stack, path, format_), request)
+        return read_opened(lambda stack: _open_pyarrow(stack, path, format_), request)
     if find_spec("polars") is not None:
-        return _read_opened(lambda _: _open_polars(path, format_), request)
+        return read_opened(lambda _: _open_polars(path, format_), request)
     try:
-        return _read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
+        return read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
     except UnreadableTable as error:
         raise UnreadableTable(f"{error}; to read it: pip install pyarrow") from error
 
 
-def read_arrow_object(source: Any, request: Request) -> Table:
+def read_arrow_object(source: Any, request: Request) -> list[Table]:
     """Sample an object that offers the Arrow stream interface (`__arrow_c_stream__`)."""
     can_be_opened = True
 
@@ -98,10 +100,12 @@ def read_arrow_object(source: Any, request: Request) -> Table:
         can_be_opened = hasattr(source, "__len__")  # readers and streams have no length
         return source
 
-    return _read_opened(open_stream, request)
+    return read_opened(open_stream, request)
 
 
-def _read_opened(open_stream: Callable[[ExitStack], Any], request: Request) -> Table:
+def read_opened(
+    open_stream: Callable[[ExitStack], Any], request: Request, what: str = "Arrow data"
+) -> list[Table]:
     """Sample an Arrow stream; a table of many columns opens it several times."""
     connection = connect()
     with ExitStack() as stack:
@@ -118,7 +122,7 @@ def _read_opened(open_stream: Callable[[ExitStack], Any], request: Request) -> T
             raise
         except _arrow_errors() as error:
             raise UnreadableTable(
-                f"{request.label} is Arrow data that cannot be read ({_reason(error)})"
+                f"{request.label} is {what} that cannot be read ({_reason(error)})"
             ) from error
         finally:
             connection.unregister(STREAM_NAME)

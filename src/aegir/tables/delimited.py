@@ -9,7 +9,7 @@ DuckDB's sniffer refused or misread a quarter of the same files, at 2 ms each.
 
 Promises
   - ragged rows are read: short ones are filled, extra cells are cut with a warning;
-  - titles and comment lines above the table are left out with a warning;
+  - titles and comment lines above the table, repeated headers and totals at its end are left out with a warning;
   - in a small file, which is read as a whole, every row can be chosen and `total_rows` is exact.
 
 Limits: only the delimiters in `DELIMITERS` are tried; blanks and colons are not among them, because they occur
@@ -24,6 +24,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from aegir.tables.assembling import (
@@ -38,7 +39,8 @@ from aegir.tables.assembling import (
 from aegir.tables.layout import Layout, find_layout
 from aegir.tables.table import Table, TextFormat
 from aegir.tables.text_decoding import TextSample
-from aegir_rl.base.errors import UnreadableTable
+from aegir.tables.trimming import trim_body
+from aegir_rl.base.errors import UnreadableTable, UsageError
 from aegir_rl.base.text import amount
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ DIALECT_SAMPLE = 64 << 10
 LEAST_AGREEMENT = 0.5
 """Share of rows that must have the same width for a delimiter to be considered."""
 TRUST_WITHOUT_QUOTES, TRUST_IN_STRAY_QUOTES = 0.4, 0.3
+
+LINE_END = re.compile(r"\r\n|\n|\r")
 
 csv.field_size_limit(2**31 - 1)  # the default refuses cells above 128 KB
 
@@ -65,16 +69,22 @@ class Dialect:
 
 def read_delimited(sample: TextSample, request: Request) -> Table:
     """Read one table from a sample of delimited text."""
-    dialect = find_dialect(sample.head)
-    rows, dialect = _parse_head(sample.head, dialect)
+    overrides = request.overrides
+    head = _skip_lines(sample.head, overrides.skip)
+    dialect = find_dialect(head, overrides.delimiter)
+    rows, dialect = _parse_head(head, dialect)
     if not rows:
+        if overrides.skip:
+            raise UsageError(
+                f"skip is {overrides.skip}, but {request.label} holds no rows behind so many lines"
+            )
         raise UnreadableTable(f"{request.label} holds no rows; expected a table")
-    layout = find_layout(rows)
+    layout = find_layout(rows, overrides.header)
     blocks = [_parse_block(block, dialect, layout.width) for block in sample.blocks]
     body = merge_pieces(rows[layout.body_start :], blocks, request.generator("pieces"))
     total = len(body) if sample.whole else None
     table = table_from_body(body, layout, request, total, sample.warnings)
-    return replace(table, text=_text_format(sample, dialect, layout, rows, request.source))
+    return replace(table, text=_text_format(sample, head, dialect, layout, rows, request))
 
 
 def read_header(text: str, request: Request, warnings: Sequence[str] = ()) -> Table | None:
@@ -113,7 +123,10 @@ def table_from_body(
     """Choose rows, leaving out empty ones unless all are, and build the table."""
     width = len(layout.header)
     full = [row for row in body if any(map(str.strip, row))] or body
-    notes = [*warnings, *layout.warnings]
+    kept, trimmed = trim_body(full, layout)
+    notes = [*warnings, *layout.warnings, *trimmed]
+    total = None if total is None else total - (len(full) - len(kept))
+    full = kept
     longer = sum(len(row) > width and any(map(str.strip, row[width:])) for row in full)
     if longer:
         notes.append(
@@ -144,11 +157,11 @@ def read_rows(
     )
 
 
-def find_dialect(text: str) -> Dialect:
-    """Return the dialect under which the rows of a text agree best."""
+def find_dialect(text: str, given: str | None = None) -> Dialect:
+    """Return the dialect under which the rows of a text agree best, of those with this delimiter if one is given."""
     head = _first_lines(text)
-    best, best_score = Dialect(), 0.0
-    for delimiter in DELIMITERS:
+    best, best_score = Dialect(given or ","), 0.0
+    for delimiter in given or DELIMITERS:
         if delimiter not in head:
             continue
         # The width does not decide how cells are quoted: splitting quoted cells makes rows wider.
@@ -162,23 +175,28 @@ def find_dialect(text: str) -> Dialect:
 
 def _text_format(
     sample: TextSample,
+    head: str,
     dialect: Dialect,
     layout: Layout,
     rows: Sequence[Sequence[str]],
-    source: str | None,
+    request: Request,
 ) -> TextFormat:
-    """Describe how a text is written in which this layout was found."""
-    reader = read_rows(io.StringIO(sample.head, newline=""), dialect)
+    """Describe how a text is written in whose head, behind the lines that are skipped, this layout was found.
+
+    A header that was joined of two rows is none to another program: both are rows above the body.
+    """
+    reader = read_rows(io.StringIO(head, newline=""), dialect)
     seen = above = lines = 0
     for row in reader:
         if seen == layout.body_start:
             break
         seen, above, lines = seen + bool(row), above + 1, reader.line_num
-    header_rows = int(any(layout.header))
-    head = sample.head
+    skipped = request.overrides.skip
+    width = len(layout.header)
+    last = [cell.strip() or None for cell in rows[layout.body_start - 1][:width]]
+    header_rows = int(any(layout.header) and last == list(layout.header[: len(last)]))
     stray = bool(dialect.quote) and _has_stray_quotes(_first_lines(head), dialect)
     blank = head[:1] in ("\n", "\r") or any(gap in head for gap in ("\n\n", "\n\r\n", "\r\r"))
-    width = len(layout.header)
     first = layout.body_start - header_rows
     return TextFormat(
         encoding=sample.encoding,
@@ -186,10 +204,10 @@ def _text_format(
         quote=dialect.quote,
         escape=dialect.escape,
         header_rows=header_rows,
-        rows_above=above - header_rows,
-        lines_above=lines,
+        rows_above=above - header_rows + skipped,
+        lines_above=lines + skipped,
         regular=not (blank or stray) and all(len(row) == width for row in rows[first:]),
-        path=None if source == "-" else source,
+        path=None if request.source == "-" else request.source,
     )
 
 
@@ -198,6 +216,13 @@ def _has_stray_quotes(head: str, dialect: Dialect) -> bool:
     edge, quote = re.escape(dialect.delimiter), re.escape(dialect.quote or "")
     before = rf"[^{edge}{quote}\r\n\\]"
     return re.search(rf"{before}{quote}[^{edge}{quote}\r\n]", head) is not None
+
+
+def _skip_lines(text: str, count: int) -> str:
+    if not count:
+        return text
+    end = next(islice(LINE_END.finditer(text), count - 1, None), None)
+    return text[end.end() :] if end else ""
 
 
 def _parse(text: str, dialect: Dialect) -> list[list[str]]:

@@ -18,7 +18,7 @@ import glob
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from itertools import dropwhile
 from pathlib import Path
@@ -38,6 +38,8 @@ class Format(StrEnum):
     DUCKDB = "DuckDB"
     ZIP = "zip"
     WORKBOOK = "workbook"
+    AVRO = "Avro"
+    ORC = "ORC"
     GZIP = "gzip"
     BZIP2 = "bzip2"
     XZ = "xz"
@@ -58,7 +60,7 @@ MAGIC_LENGTH = 512
 
 SUFFIXES = (
     *(".csv", ".tsv", ".tab", ".psv", ".txt", ".json", ".jsonl", ".ndjson", ".geojson"),
-    *(".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"),
+    *(".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows", ".avro", ".orc"),
     *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
     *(".sqlite", ".sqlite3", ".db", ".db3", ".duckdb", ".zip"),
 )
@@ -90,15 +92,29 @@ def is_url(source: object) -> bool:
     return isinstance(source, str) and _SCHEME.match(source) is not None
 
 
-def find_table_files(paths: Sequence[str | Path]) -> list[Path]:
-    """Expand files, folders and patterns; `UsageError` for what leads to no table."""
+def find_table_files(
+    paths: Sequence[str | Path], skip: Callable[[Path], None] = lambda _path: None
+) -> list[Path]:
+    """Expand files, folders and patterns; `UsageError` for what leads to no table.
+
+    `skip` is called with every file of a folder that is not in the list because of its suffix.
+    """
     files: dict[Path, None] = {}
     for argument in paths:
-        files.update(dict.fromkeys(_expand(argument)))
+        files.update(dict.fromkeys(_expand(argument, skip)))
     return list(files)
 
 
-def _expand(argument: str | Path) -> list[Path]:
+def is_expanded(argument: str | Path) -> bool:
+    """Whether an argument is a folder or a pattern, which lead to files that nobody has named."""
+    path = Path(argument)
+    try:
+        return path.is_dir() or not (path.exists() or path.is_symlink())
+    except (OSError, ValueError):
+        return False
+
+
+def _expand(argument: str | Path, skip: Callable[[Path], None]) -> list[Path]:
     path = Path(argument)
     if argument == "":  # Path("") would be this folder; most likely a variable that is not set
         raise UsageError("the name of a table is empty; give a file, a folder or a pattern")
@@ -106,7 +122,7 @@ def _expand(argument: str | Path) -> list[Path]:
         return [path]
     try:
         if path.is_dir():
-            return _in_folder(path)
+            return _in_folder(path, skip)
         if path.exists() or path.is_symlink():
             return [path]
     except UsageError:
@@ -118,8 +134,8 @@ def _expand(argument: str | Path) -> list[Path]:
     raise UsageError(f"there is no file or folder {argument}")
 
 
-def _in_folder(folder: Path) -> list[Path]:
-    files = sorted(_walk(folder))
+def _in_folder(folder: Path, skip: Callable[[Path], None]) -> list[Path]:
+    files = sorted(_walk(folder, skip))
     if not files:
         raise UsageError(
             f"the folder {folder} holds no tables; Aegir looks for {_suffix_list()}; "
@@ -128,7 +144,7 @@ def _in_folder(folder: Path) -> list[Path]:
     return files
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, skip: Callable[[Path], None]) -> Iterator[Path]:
     closed: list[Path] = []
 
     def remember(error: OSError) -> None:
@@ -138,8 +154,12 @@ def _walk(folder: Path) -> Iterator[Path]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             path = Path(parent) / name
-            if not name.startswith(".") and has_known_suffix(name) and _is_file_or_broken(path):
+            if name.startswith(".") or not _is_file_or_broken(path):
+                continue
+            if has_known_suffix(name):
                 yield path
+            else:
+                skip(path)
     yield from closed
 
 

@@ -1,29 +1,35 @@
-"""JSON to a table: lines, arrays of records, and other shapes in which tables are stored.
+"""JSON to tables: lines, arrays of records, and other shapes in which tables are stored.
 
     {"a": 1}\\n{"a": 2}         JSON lines                   [{"a": 1}, {"a": 2}]    records
     {"a": [1, 2]}              columns                      {"rows": [{"a": 1}]}    records under a key
     {"x": {"a": 1}}            records by key               [["a"], [1]]            a grid
     {\\n "a": 1\\n}\\n{\\n…       one object after another, over any number of lines
+    {"Customer": [{…}], "Invoice": [{…}]}                   several tables: file.json#Customer, file.json#Invoice
 
 Promises
-  - numbers keep the digits they were written with (1.50 stays 1.50); nested values become JSON;
+  - numbers keep the digits they were written with (1.50 stays 1.50); objects and lists of objects in records become
+    columns and tables (nesting.py), other lists become JSON;
+  - every list of objects up to `SEARCH_DEPTH` objects below the top is a table; what is beside them is named in a warning;
   - a document that breaks off gives the records before the break, with a warning;
   - large files are sampled in blocks: the records of a block are recognised by the first key of the first
     record of the document;
   - time is linear in the size of the sample, however deep it is nested.
 
-Limits: a document above 4 MB must be lines or records; columns need the whole document.
+Limits: a document above 4 MB must be lines or records; columns need the whole document, and of several lists the first
+is read, with a warning.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from aegir.tables.assembling import COLUMN_LIMIT, Request, assemble_table, choose_rows, merge_pieces
+from aegir.tables.assembling import COLUMN_LIMIT, Request, choose_rows, merge_pieces
 from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_grid
+from aegir.tables.nesting import Columns, TableBudget, is_list_of_objects, nested_tables
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import UnreadableTable
@@ -38,6 +44,8 @@ Each failure costs up to the rest of the text. In a document that breaks off, on
 break fail, so this is how deep they may be nested.
 """
 MOST_DIGITS = 4000
+NAMED = 5
+"""Values beside the lists of a document that a warning names."""
 _BLANK = re.compile(r"[\s,]*")
 
 
@@ -69,7 +77,7 @@ def looks_like_lines(text: str) -> bool:
     return first.startswith("{") and rest.lstrip().startswith("{") and _decode(first) is not None
 
 
-def read_json_lines(sample: TextSample, request: Request) -> Table:
+def read_json_lines(sample: TextSample, request: Request) -> list[Table]:
     """Sample JSON lines; only the chosen lines are decoded."""
     head, *blocks = (_present_lines(part) for part in (sample.head, *sample.blocks))
     lines = merge_pieces(head, blocks, request.generator("pieces"))
@@ -85,13 +93,14 @@ def read_json_lines(sample: TextSample, request: Request) -> Table:
     return _from_records(records, request, len(lines) if sample.whole else None, warnings)
 
 
-def read_json_document(sample: TextSample, request: Request) -> Table:
+def read_json_document(sample: TextSample, request: Request) -> list[Table]:
     """Read a document that is one JSON value, whole or sampled."""
     document = _decode(sample.head) if sample.whole else None
     if document is not None:
-        return table_from_json(document, request, sample.warnings)
+        return tables_from_json(document, request, sample.warnings)
     records, complete = _records_in_a_row(sample.head)
-    if len(records) < 2:
+    in_a_row = len(records) >= 2
+    if not in_a_row:
         records, complete = _partial_records(sample.head), False
     if not records:
         raise UnreadableTable(_why_unreadable(sample, request))
@@ -101,29 +110,38 @@ def read_json_document(sample: TextSample, request: Request) -> Table:
             f"the JSON breaks off; what came before was read: {amount(len(records), 'record')}"
         )
     blocks = [_records_in_block(block, records[0]) for block in sample.blocks]
+    if not in_a_row and (others := sum(not block for block in blocks)):
+        warnings.append(
+            f"a JSON document above 4 MB: only its first list of objects was read; {others} of {len(blocks)} places looked at "
+            "hold something else; write its lists to files of their own"
+        )
     records = merge_pieces(records, blocks, request.generator("pieces"))
     chosen = choose_rows(len(records), request.rows, request.generator("rows"))
     total = len(records) if complete and sample.whole else None
     return _from_records([records[index] for index in chosen], request, total, warnings)
 
 
-def table_from_json(document: Any, request: Request, warnings: Sequence[str] = ()) -> Table:
-    """The table in a decoded document, whatever its shape."""
-    records = _find_records(document)
-    if records is not None:
-        chosen = choose_rows(len(records), request.rows, request.generator("rows"))
-        sampled = [records[index] for index in chosen]
-        return _from_records(sampled, request, len(records), warnings)
+def tables_from_json(document: Any, request: Request, warnings: Sequence[str] = ()) -> list[Table]:
+    """The tables in a decoded document, whatever its shape."""
+    found = _Search(document)
+    if found.lists:
+        return _from_lists(found, request, warnings)
     if isinstance(document, list) and document:
         if all(isinstance(row, list) and row for row in document):
             grid = [[cell_text(cell) for cell in row] for row in document]
-            return table_from_grid(grid, request, warnings)
+            return [table_from_grid(grid, request, warnings)]
         return _from_columns({"": document}, request, warnings)
     if isinstance(document, dict) and document:
         if _is_columns(document):
             return _from_columns(_plain_columns(document), request, warnings)
         return _from_records([document], request, 1, warnings)
     raise UnreadableTable(f"{request.label} is JSON without records; expected a list of objects")
+
+
+def decode_list(text: str) -> list[Any]:
+    """The items of a list, up to where its text breaks off."""
+    whole = _decode(text)
+    return whole if isinstance(whole, list) else [value for value, _ in _elements(text, 1)]
 
 
 def _present_lines(text: str) -> list[str]:
@@ -139,18 +157,65 @@ def _decode(text: str) -> Any:
     return value if end == len(text.strip()) else None
 
 
-def _find_records(document: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
-    """The longest list of objects at or below this value, None when there is none."""
-    if isinstance(document, list):
-        objects: list[Mapping[str, Any]] = [item for item in document if isinstance(item, dict)]
-        return objects if objects and len(objects) >= len(document) / 2 else None
-    if not isinstance(document, dict) or depth == SEARCH_DEPTH:
-        return None
-    below = [_find_records(value, depth + 1) for value in document.values()]
-    candidates = [records for records in below if records]
-    if candidates and not _is_columns(document):
-        return max(candidates, key=len)
-    return _records_by_key(document)
+@dataclass(frozen=True, slots=True)
+class _List:
+    """A list of objects in a document, and the keys that lead to it."""
+
+    path: str
+    records: Sequence[Mapping[str, Any]]
+    others: int = 0
+    """Items of the list that are no objects."""
+
+
+class _Search:
+    """The lists of objects in a document, in its order, and the paths of what is in none of them."""
+
+    def __init__(self, document: Any) -> None:
+        self.lists: list[_List] = []
+        self.beside: list[str] = []
+        self._look(document, (), 0)
+
+    def _look(self, value: Any, path: tuple[str, ...], depth: int) -> None:
+        name = ".".join(path)
+        if isinstance(value, list) and is_list_of_objects(value):
+            objects = [item for item in value if isinstance(item, dict)]
+            self.lists.append(_List(name, objects, len(value) - len(objects)))
+        elif isinstance(value, dict) and depth < SEARCH_DEPTH and not _is_columns(value):
+            if (by_key := _records_by_key(value)) is not None:
+                self.lists.append(_List(name, by_key))
+                return
+            for key, below in value.items():
+                self._look(below, (*path, key), depth + 1)
+        elif value != "FeatureCollection":  # what GeoJSON calls itself
+            self.beside.append(name)
+
+
+def _from_lists(found: _Search, request: Request, warnings: Sequence[str]) -> list[Table]:
+    """The tables of all lists that were found; of a single one the table is called like its file."""
+    budget = TableBudget()
+    read = [each for each in found.lists if budget.take()]
+    notes = list(warnings)
+    if found.beside:
+        shown = ", ".join(repr(name) for name in found.beside[:NAMED]) + (
+            "…" if len(found.beside) > NAMED else ""
+        )
+        notes.append(f"in no table, because beside the lists of objects: {shown}")
+    if len(read) < len(found.lists):
+        others = amount(len(found.lists) - len(read), "more list")
+        notes.append(f"only the first {len(read)} tables of the document are read; {others} left")
+    tables: list[Table] = []
+    for each in read:
+        part = request
+        if len(found.lists) > 1:
+            part = request.part(each.path, each.path.rpartition(".")[2])
+        chosen = choose_rows(len(each.records), part.rows, part.generator("rows"))
+        sampled = [each.records[index] for index in chosen]
+        others = amount(each.others, "item")
+        left = [f"left out: {others} of the list, no objects"] if each.others else []
+        columns = Columns.of_records(sampled, len(each.records), [*notes, *left])
+        tables += nested_tables(columns, part, root=request, path=each.path, budget=budget)
+        notes = []
+    return tables
 
 
 def _records_by_key(document: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
@@ -158,9 +223,27 @@ def _records_by_key(document: Mapping[str, Any]) -> list[Mapping[str, Any]] | No
     values = list(document.values())
     if len(values) < 2 or not all(isinstance(value, dict) and value for value in values):
         return None
-    if _is_columns(document) or len(set(values[0]) & set(values[1])) * 2 < len(values[0]):
+    if _is_columns(document) or not _alike(values[0], values[1]):
         return None
     return [{"": key, **value} for key, value in document.items()]
+
+
+def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Whether two objects share half of their keys, and lists of objects under these hold alike ones."""
+    shared = [key for key in first if key in second]
+    if len(shared) * 2 < len(first):
+        return False
+    lists = [(first[key], second[key]) for key in shared]
+    pairs = [
+        (one[0], other[0])
+        for one, other in lists
+        if isinstance(one, list) and isinstance(other, list) and one and other
+    ]
+    return all(
+        _alike(one, other)
+        for one, other in pairs
+        if isinstance(one, dict) and isinstance(other, dict)
+    )
 
 
 def _is_columns(document: Mapping[str, Any]) -> bool:
@@ -183,14 +266,14 @@ def _plain_columns(document: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def _from_columns(
     columns: Mapping[str, list[Any]], request: Request, warnings: Sequence[str]
-) -> Table:
+) -> list[Table]:
     total = max(map(len, columns.values()), default=0)
     chosen = choose_rows(total, request.rows, request.generator("rows"))
-    cells = [
-        [cell_text(values[index]) if index < len(values) else "" for index in chosen]
-        for values in islice(columns.values(), COLUMN_LIMIT)
+    values = [
+        [cells[index] if index < len(cells) else None for index in chosen]
+        for cells in islice(columns.values(), COLUMN_LIMIT)
     ]
-    return assemble_table(request, list(columns), cells, total_rows=total, warnings=warnings)
+    return list(nested_tables(Columns(list(columns), values, total, warnings), request))
 
 
 def _from_records(
@@ -198,14 +281,12 @@ def _from_records(
     request: Request,
     total: int | None,
     warnings: Sequence[str],
-) -> Table:
-    names = list(dict.fromkeys(str(name) for record in records for name in record))
-    cells = [[cell_text(record.get(name)) for record in records] for name in names[:COLUMN_LIMIT]]
-    if not names:
+) -> list[Table]:
+    if not any(records):
         raise UnreadableTable(
             f"{request.label} holds empty JSON objects; expected records with keys"
         )
-    return assemble_table(request, names, cells, total_rows=total, warnings=warnings)
+    return list(nested_tables(Columns.of_records(records, total, warnings), request))
 
 
 def _records_in_a_row(text: str) -> tuple[list[Mapping[str, Any]], bool]:

@@ -1,11 +1,14 @@
 """Find the table in a grid of cells: the lines above it, its header, its width.
 
     Annual report, 2024            <- above the table, left out
-    # made by hand                 <- above the table
+    # made by hand, in May, by me  <- a comment, left out
     id,name,price                  <- header
     1,Tea,3.50                     <- body
+    id,name,price                  <- the header again, left out
+    Total,,3.50                    <- totals at the end, left out
 
-Text files and spreadsheets share this. Rows may be ragged.
+Text files and spreadsheets share this. Rows may be ragged. A header of two rows (`Sales` above `2023` and `2024`, or a
+name continued in the row below) is joined: `Sales 2023`. Everything left out or joined is in a warning.
 
 Whether the first row is a header is decided by a linear score over features that headers have and data rows
 have not, each a share between 0 and 1 of the first row's cells; a positive score means header. `WEIGHTS` were
@@ -23,8 +26,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from aegir.tables.datatype import cell_datatype, infer_datatype, is_typed
+from aegir.tables.overrides import NO_HEADER
+from aegir_rl.base.errors import UsageError
 from aegir_rl.base.text import amount
 
+COMMENTS = ("#", "//", "%")
 ABOVE_LIMIT = 50
 """If the table has not begun after this many rows, it begins at the first one."""
 BODY_ROWS = 50
@@ -71,6 +77,9 @@ WEIGHTS = {
     "seen below": -2.0,
     "odd length": 1.5,
 }
+LEAST_ROWS = 3
+"""Below fewer rows than this, a header is in one row."""
+MISSING_WORDS = ("n/a", "na", "nan", "null", "none", "unknown", "-", "--", "?", ".", "x")
 _WORD = re.compile(r"[^\W\d_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IDENTIFIER = re.compile(r"[A-Za-z_]+(?:[_.][A-Za-z0-9_]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+")
@@ -90,11 +99,19 @@ class Layout:
     warnings: tuple[str, ...]
 
 
-def find_layout(rows: Sequence[Sequence[str]]) -> Layout:
-    """Return the layout of a grid that has at least one row."""
+def find_layout(rows: Sequence[Sequence[str]], header_line: int | None = None) -> Layout:
+    """Return the layout of a grid that has at least one row; `header_line` overrules where the names are, 0 if nowhere."""
     width = _common_width(rows)
+    if header_line is not None:
+        return _layout_with_header(rows, width, header_line)
     above = _rows_above(rows, width)
+    joined = find_two_row_header(rows, above, width)
+    if joined is not None:
+        above, names = joined
     warnings = [f"left out: {amount(above, 'line')} above the table"] if above else []
+    if joined is not None:
+        warnings.append("the header is in two rows, which were joined")
+        return Layout(tuple(names), above + 2, width, tuple(warnings))
     table = rows[above:]
     if not first_row_is_header(table):
         return Layout((None,) * width, above, width, tuple(warnings))
@@ -108,6 +125,19 @@ def find_layout(rows: Sequence[Sequence[str]]) -> Layout:
     return Layout(tuple(header), above + 1, max(width, len(header)), tuple(warnings))
 
 
+def _layout_with_header(rows: Sequence[Sequence[str]], width: int, line: int) -> Layout:
+    """The layout if the names are in this row, counted from 1, or nowhere (0)."""
+    if line > len(rows):
+        raise UsageError(
+            f"the header is line {line}, but only {amount(len(rows), 'line')} were read to find it"
+        )
+    if line == NO_HEADER:
+        return Layout((None,) * width, 0, width, ())
+    above = [f"left out: {amount(line - 1, 'line')} above the table"] if line > 1 else []
+    names = _fit_header(list(rows[line - 1]), rows[line:], width)
+    return Layout(tuple(names), line, max(width, len(names)), tuple(above))
+
+
 def _common_width(rows: Sequence[Sequence[str]]) -> int:
     """The most common number of cells per row; the larger one of two equally common numbers."""
     counts = Counter(map(len, rows))
@@ -116,19 +146,29 @@ def _common_width(rows: Sequence[Sequence[str]]) -> int:
 
 def _rows_above(rows: Sequence[Sequence[str]], width: int) -> int:
     """The number of titles and comments above the table: rows with far fewer cells than its own."""
+    start = _comment_rows(rows, width)
     if width == 1:
-        comments = [row[0].startswith("#") for row in rows[:ABOVE_LIMIT]]
-        return comments.index(False) if False in comments else 0
+        return start
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows[: 2 * ABOVE_LIMIT]]
     typical = median(filled)
-    for index, row in enumerate(rows[:ABOVE_LIMIT]):
+    for index, row in enumerate(rows[start:ABOVE_LIMIT], start):
         if len(row) < width:
             above = len(row) < width - 1 or filled[index] <= 1
         else:
             above = width > 2 and filled[index] <= min(width, typical) / 3
         if not above:
             return index
-    return 0
+    return start
+
+
+def _comment_rows(rows: Sequence[Sequence[str]], width: int) -> int:
+    """The number of comments at the beginning; a header that begins as they do (#chrom) is none of them."""
+    marked = [row[0].lstrip().startswith(COMMENTS) for row in rows[:ABOVE_LIMIT]]
+    count = marked.index(False) if False in marked else 0
+    if not count or width == 1:
+        return count
+    is_comment = len(rows[count - 1]) != width or first_row_is_header(rows[count:])
+    return count if is_comment else count - 1
 
 
 def _fit_header(
@@ -218,3 +258,67 @@ def _has_header_word(cell: str) -> bool:
         return True
     words = _WORD.findall(_CAMEL.sub(" ", cell).replace("_", " ").lower())
     return len(words) <= 4 and any(word in HEADER_WORDS for word in words)
+
+
+def find_two_row_header(
+    rows: Sequence[Sequence[str]], above: int, width: int
+) -> tuple[int, list[str | None]] | None:
+    """Return where a header of two rows begins and its joined names; None for other headers."""
+    for start in (above - 1, above):
+        if start < 0 or start + 1 + LEAST_ROWS >= len(rows) or width < 2:
+            continue
+        upper, lower = (_padded(row, width) for row in rows[start : start + 2])
+        if len(rows[start]) > width or len(rows[start + 1]) > width or not _may_be_names(lower):
+            continue
+        if sum(map(bool, upper)) < 2 or not _may_be_names(upper):
+            continue
+        body = rows[start + 2 :]
+        groups = _spread(upper, lower)
+        names = [" ".join(filter(None, pair)) for pair in zip(groups, lower, strict=True)]
+        # A row of years alone would fit the numbers below it.
+        lowest = [
+            name if _YEAR.fullmatch(below) else below or name
+            for name, below in zip(names, lower, strict=True)
+        ]
+        if not all(names) or not first_row_is_header([lowest, *body]):
+            continue
+        spans = any(top and not own for top, own in zip(groups, upper, strict=True))
+        if spans or (start == above and all(upper) and _continues(upper, lower, body)):
+            return start, [name or None for name in names]
+    return None
+
+
+def _padded(row: Sequence[str], width: int) -> list[str]:
+    return [cell.strip() for cell in row] + [""] * (width - len(row))
+
+
+def _may_be_names(row: Sequence[str]) -> bool:
+    """Whether every cell has a letter or is a year, and none is a number, a date or a word for a missing value."""
+    cells = [cell for cell in row if cell and not _YEAR.fullmatch(cell)]
+    return all(
+        _WORD.search(cell)
+        and cell.lower() not in MISSING_WORDS
+        and not is_typed(cell_datatype(cell))
+        for cell in cells
+    )
+
+
+def _spread(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
+    """The names of groups, each over the columns up to the next one that have a name of their own below."""
+    spread: list[str] = []
+    for top, below in zip(upper, lower, strict=True):
+        inherits = not top and below and spread
+        spread.append(spread[-1] if inherits else top)
+    return spread
+
+
+def _continues(upper: Sequence[str], lower: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether a second full row of words stands above columns of which most are numbers or dates."""
+    columns = [
+        [row[index].strip() for row in body[:BODY_ROWS] if index < len(row) and row[index].strip()]
+        for index in range(len(lower))
+    ]
+    typed = [bool(values) and is_typed(infer_datatype(values)) for values in columns]
+    seen = any(cell in values for cell, values in zip(lower, columns, strict=True))
+    filled = sum(map(bool, lower)) >= len(lower) - 1
+    return filled and not seen and sum(typed) * 2 >= len(typed) and upper != lower

@@ -1,6 +1,7 @@
 """Guess the encoding of text that is not Unicode.
 
     guess_encoding("Москва, Казань, Тверь …".encode("cp1251"))  ->  Encoding("cp1251", "Windows-1251")
+    guess_encoding("Orléans, Nîmes …".encode("mac_roman"))      ->  Encoding("mac_roman", "MacRoman")
     guess_encoding("Orléans, Nîmes, Besançon".encode("cp1252")) ->  None, which means Western
 
 East Asian encodings use two bytes per character. One is accepted if every byte is valid, nearly all
@@ -33,6 +34,9 @@ NEIGHBOUR_SHARE = 0.7
 LONG_RUN_SHARE = 0.6
 """Share of bytes above ASCII that must be in runs of at least three."""
 ENOUGH_WORDS = 500
+LEAST_INSIDE = 2
+"""Words with a letter of MacRoman inside."""
+APOSTROPHE = b"\x92"
 CLEAR_LEAD = 0.25
 """Nats per letter by which the best encoding must beat the next best."""
 
@@ -47,6 +51,7 @@ class Encoding:
 
 WESTERN = Encoding("cp1252", "Windows-1252")
 POLISH = Encoding("cp1250", "Windows-1250")
+MACINTOSH = Encoding("mac_roman", "MacRoman")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,7 @@ _HIGH = re.compile(rb"[\x80-\xff]")
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 # ł, ą, ż and ź between letters; read as Western they are ³ ¹ ¿ Ÿ, which no Western word contains.
 _POLISH = re.compile(rb"(?<=[a-z])[\xb3\xb9\xbf\x9f](?=[a-z])")
+_INSIDE_WORD = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]+(?=[a-z])")
 
 
 def guess_encoding(raw: bytes) -> Encoding | None:
@@ -95,7 +101,24 @@ def guess_encoding(raw: bytes) -> Encoding | None:
         return _most_plausible(runs)
     if len(_POLISH.findall(raw)) >= max(2, 0.05 * high):
         return POLISH
-    return None
+    return MACINTOSH if _is_macintosh(raw) else None
+
+
+def _is_macintosh(raw: bytes) -> bool:
+    """Whether bytes inside words are small letters in MacRoman and mostly are not in Windows-1252.
+
+    Most of what Windows-1252 has for these bytes are capitals and signs, which do not occur there; apostrophes do.
+    """
+    inside = [run for run in _INSIDE_WORD.findall(raw) if run != APOSTROPHE]
+    letters: list[int] = [
+        sum(run.decode(codec, "replace").islower() for run in inside)
+        for codec in (MACINTOSH.codec, WESTERN.codec)
+    ]
+    return (
+        letters[0] >= LEAST_INSIDE
+        and letters[0] >= COMMON_SHARE * len(inside)
+        and (letters[1] <= letters[0] / 2)
+    )
 
 
 def _fits(raw: bytes, candidate: _TwoBytes) -> bool:

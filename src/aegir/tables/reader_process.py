@@ -37,7 +37,7 @@ from typing import Any
 from aegir.tables.assembling import Request
 from aegir.tables.formats import Format
 from aegir.tables.table import Table
-from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.errors import UnreadableTable, UsageError
 from aegir_rl.base.temporary import remove_folders_of, remove_stale_folders
 from aegir_rl.processes.channel import TooLong
 from aegir_rl.processes.plain import from_plain, to_json
@@ -77,11 +77,15 @@ def read_container(path: Path, format_: Format, request: Request) -> Iterator[Ta
     if format_ is Format.PARQUET:
         from aegir.tables.columnar import read_parquet
 
-        yield read_parquet(path, request)
+        yield from read_parquet(path, request)
     elif format_ in (Format.ARROW_FILE, Format.ARROW_STREAM):
         from aegir.tables.columnar import read_arrow_file
 
-        yield read_arrow_file(path, format_, request)
+        yield from read_arrow_file(path, format_, request)
+    elif format_ in (Format.AVRO, Format.ORC):
+        from aegir.tables.avro_orc import read_extra
+
+        yield from read_extra(path, format_, request)
     elif format_ is Format.SQLITE:
         from aegir.tables.databases import read_sqlite
 
@@ -178,7 +182,7 @@ class _Order:
 
     def describe_error(self, error: Exception) -> str:
         """The sentence for an exception that reading this file raised."""
-        if isinstance(error, UnreadableTable):
+        if isinstance(error, UnreadableTable | UsageError):
             return str(error)
         data = f"{self.request.label} is {self.format} data"
         if isinstance(error, MemoryError):

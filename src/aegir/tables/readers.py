@@ -15,7 +15,7 @@ Promises
   - no content ends, stalls or exhausts this process: text is sampled within a few MB, and everything
     that a native library parses is parsed in a process with limits;
   - the sample depends on content, rows and seed only: a copy under another name or in another folder,
-    standard input and a compressed copy give the same one, up to the first GB of a stream.
+    standard input and a compressed copy give the same one, up to the first GB of a stream (of bzip2 128 MB, of xz 512 MB).
 
 Limits: archives inside archives are not opened.
 """
@@ -42,6 +42,7 @@ from aegir.tables.byte_stream import (
 from aegir.tables.database_urls import FILES, DatabaseUrl, parse_database_url
 from aegir.tables.delimited import read_delimited, read_header
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, is_url, recognise
+from aegir.tables.overrides import NO_OVERRIDES, Overrides
 from aegir.tables.table import Table, without_cells
 from aegir.tables.text_decoding import decode_sample
 from aegir_rl.base.errors import UnreadableTable, UsageError
@@ -61,6 +62,7 @@ def read_tables(
     seed: int = 0,
     name: str | None = None,
     names_only: bool = False,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table]:
     """Every table of a source, each with `rows` sampled rows; `name` replaces the source's own.
 
@@ -70,14 +72,24 @@ def read_tables(
     """
     if rows < 1:
         raise UsageError(f"rows is {rows}; at least 1 row must be sampled")
-    tables = _read_any(source, name, rows, seed, names_only)
+    tables = _read_any(source, name, rows, seed, names_only, overrides)
     yield from map(without_cells, tables) if names_only else tables
 
 
 def _read_any(
-    source: object, name: str | None, rows: int, seed: int, names_only: bool
+    source: object,
+    name: str | None,
+    rows: int,
+    seed: int,
+    names_only: bool,
+    overrides: Overrides,
 ) -> Iterator[Table]:
-    how: dict[str, Any] = {"rows": rows, "seed": seed, "names_only": names_only}
+    how: dict[str, Any] = {
+        "rows": rows,
+        "seed": seed,
+        "names_only": names_only,
+        "overrides": overrides,
+    }
     if isinstance(source, Table):
         yield source
     elif isinstance(source, str) and source == "-":
@@ -102,7 +114,8 @@ def _read_any(
         from aegir.tables.in_memory import read_in_memory
 
         title = name or "table"
-        yield read_in_memory(source, Request(title, title, title, None, **how))
+        overrides.refuse(f"{title}, which is in memory")
+        yield from read_in_memory(source, Request(title, title, title, None, **how))
 
 
 def read_database(
@@ -112,8 +125,10 @@ def read_database(
     seed: int = 0,
     watch: Watch = lambda names: names,
     names_only: bool = False,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table]:
     """Every table of a database that its address asks for; `watch` passes on the names of a server's tables."""
+    overrides.refuse(f"{url}, which is a database")
     if url.path is None:
         from aegir.tables.server_tables import read_server
 
@@ -150,11 +165,16 @@ def read_stream(
     limit: int = STREAM_LIMIT,
     *,
     inside_archive: bool = False,
+    text_limit: int | None = None,
 ) -> Iterator[Table]:
-    """Yield every table of a byte stream; at most `limit` bytes of text are read."""
+    """Yield every table of a byte stream; at most `limit` bytes, of text at most `text_limit`, are read."""
     format_ = recognise(stream.peek(MAGIC_LENGTH), request.label)
     if format_ is Format.TEXT:
-        yield _names_in_text(stream, request) or read_text(sample_stream(stream, limit), request)
+        named = _names_in_text(stream, request)
+        if named is not None:
+            yield named
+        else:
+            yield from read_text(sample_stream(stream, text_limit or limit), request)
         return
     if format_ in COMPRESSED:
         if inside_archive:
@@ -167,17 +187,23 @@ def read_stream(
         yield from _read_container(path, format_, request, inside_archive=inside_archive)
 
 
-def read_text(sample: ByteSample, request: Request) -> Table:
-    """The table in a sample of text: JSON when it reads as JSON, delimited text otherwise."""
+def read_text(sample: ByteSample, request: Request) -> list[Table]:
+    """The tables in a sample of text: JSON when it reads as JSON, delimited text otherwise."""
     if not sample.head:
         raise UnreadableTable(_describe_empty(request, sample, "is empty"))
     if not sample.head.strip(b"\0"):
         what = "holds nothing but NUL bytes, as a file does that was not written to its end"
         raise UnreadableTable(_describe_empty(request, sample, what))
-    text = decode_sample(sample, request.label, lines=False)
+    overrides = request.overrides
+    overrides.refuse(f"{request.label}, which is text", "sheet")
+    text = decode_sample(sample, request.label, lines=False, encoding=overrides.encoding)
     if not text.head.strip():
         raise UnreadableTable(_describe_empty(request, sample, "holds only blanks"))
-    if text.head[:1000].lstrip().startswith(("{", "[")):
+    is_named_json = any(suffix in request.file_name.lower() for suffix in JSON_SUFFIXES)
+    looks_like_json = text.head[:1000].lstrip().startswith(("{", "["))
+    if looks_like_json and is_named_json:
+        overrides.refuse(f"{request.label}, which is JSON", "delimiter", "header", "skip")
+    if looks_like_json and not overrides.delimited:
         from aegir.tables.json_documents import (
             looks_like_lines,
             read_json_document,
@@ -185,13 +211,15 @@ def read_text(sample: ByteSample, request: Request) -> Table:
         )
 
         if looks_like_lines(text.head):
-            return read_json_lines(decode_sample(sample, request.label), request)
+            lines = decode_sample(sample, request.label, encoding=overrides.encoding)
+            return read_json_lines(lines, request)
         try:
             return read_json_document(text, request)
         except UnreadableTable:
-            if any(suffix in request.file_name.lower() for suffix in JSON_SUFFIXES):
+            if is_named_json:
                 raise
-    return read_delimited(decode_sample(sample, request.label), request)
+    lines = decode_sample(sample, request.label, encoding=overrides.encoding)
+    return [read_delimited(lines, request)]
 
 
 def _read_path(path: Path, request: Request) -> Iterator[Table]:
@@ -202,12 +230,12 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
             file.seek(0)
             if format_ is Format.TEXT:
                 named = _names_in_text(ByteStream(file), request)
-                table = named or read_text(sample_file(file, size), request)
-                if path.with_name(PACKAGE).is_file():
+                tables = [named] if named else read_text(sample_file(file, size), request)
+                if len(tables) == 1 and path.with_name(PACKAGE).is_file():
                     from aegir.tables.declared import package_declared
 
-                    table = package_declared(path, table)
-                yield table
+                    tables = [package_declared(path, tables[0])]
+                yield from tables
             elif format_ in COMPRESSED:
                 yield from _read_compressed(file, format_, request)
             else:
@@ -218,8 +246,8 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
 
 
 def _names_in_text(stream: ByteStream, request: Request) -> Table | None:
-    """The table that the first line of delimited text names, if nothing else is to be read; None for JSON, and for what is all one line."""
-    if not request.names_only:
+    """The table that the first line of delimited text names, if nothing else is to be read; None for JSON, for what the user describes, and for what is all one line."""
+    if not request.names_only or request.overrides != NO_OVERRIDES:
         return None
     for size in (PIECE, WHOLE):
         head = stream.peek(size)
@@ -234,10 +262,10 @@ def _names_in_text(stream: ByteStream, request: Request) -> Table | None:
 
 
 def _read_compressed(raw: Any, format_: Format, request: Request) -> Iterator[Table]:
-    from aegir.tables.archives import open_compressed
+    from aegir.tables.archives import UNPACKED, open_compressed
 
     stream = open_compressed(raw, format_, request)
-    yield from read_stream(stream, request, inside_archive=True)
+    yield from read_stream(stream, request, inside_archive=True, text_limit=UNPACKED[format_])
 
 
 def _read_container(
@@ -255,6 +283,11 @@ def _read_container(
             yield from read_zip(path, request, read_stream)
             return
         format_ = Format.WORKBOOK
+    what = f"{request.label}, which is {format_} data"
+    if format_ is Format.WORKBOOK:
+        request.overrides.refuse(what, "encoding", "delimiter")
+    else:
+        request.overrides.refuse(what)
     from aegir.tables.reader_process import DATABASES, read_in_process
 
     tables = read_in_process(path, format_, request)

@@ -5,7 +5,7 @@ memory as a full grid, however few of its cells are filled; the limits of reader
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_body
 from aegir.tables.layout import find_layout
 from aegir.tables.table import Table
+from aegir.tables.trimming import TOTALS_LEFT_OUT, is_totals_row
 from aegir_rl.base.errors import UnreadableTable
 
 DEFAULT_NAME = re.compile(
@@ -28,6 +29,7 @@ DEFAULT_NAME = re.compile(
 HEAD_ROWS = 100
 """Rows from the top in which titles and the header are looked for."""
 REASON_LENGTH = 200
+SHEETS_NAMED = 10
 
 
 def read_workbook(path: Path, request: Request) -> Iterator[Table]:
@@ -37,7 +39,7 @@ def read_workbook(path: Path, request: Request) -> Iterator[Table]:
     with _calamine_errors(request):
         workbook = calamine.load_workbook(path)
     empty = True
-    for name in workbook.sheet_names:
+    for name in _chosen_sheets(workbook.sheet_names, request):
         part = request.part(name, None if DEFAULT_NAME.fullmatch(name.strip()) else name)
         with _calamine_errors(part):
             sheet = workbook.get_sheet_by_name(name)
@@ -48,19 +50,43 @@ def read_workbook(path: Path, request: Request) -> Iterator[Table]:
         raise UnreadableTable(f"{request.label} has no sheet with cells in it")
 
 
+def _chosen_sheets(names: Sequence[str], request: Request) -> Sequence[str]:
+    """All sheets, or the one that is asked for by its name or number."""
+    asked = request.overrides.sheet
+    if asked is None:
+        return names
+    if asked in names:
+        return [asked]
+    if asked.isdecimal() and 0 < int(asked) <= len(names):
+        return [names[int(asked) - 1]]
+    known = ", ".join(map(repr, names[:SHEETS_NAMED])) + ("…" if len(names) > SHEETS_NAMED else "")
+    raise UnreadableTable(f"{request.label} has no sheet {asked[:40]!r}; it has {known}")
+
+
 def _table_from_sheet(sheet: Any, request: Request) -> Table:
     """Find the layout at the top, then turn only the chosen rows into text."""
-    layout = find_layout([_row_text(row) for row in islice(_filled_rows(sheet), HEAD_ROWS)])
-    total = sum(1 for _ in _filled_rows(sheet)) - layout.body_start
+    skip = request.overrides.skip
+    head = [_row_text(row) for row in islice(_filled_rows(sheet, skip), HEAD_ROWS)]
+    if not head:
+        raise UnreadableTable(f"skip is {skip}, but {request.label} holds no rows behind so many")
+    layout = find_layout(head, request.overrides.header)
+    total, last = -layout.body_start, None
+    for last in _filled_rows(sheet, skip):  # noqa: B007
+        total += 1
+    warnings = []
+    if last is not None and is_totals_row(_row_text(last), head[layout.body_start :]):
+        total -= 1
+        warnings.append(TOTALS_LEFT_OUT)
     chosen = set(choose_rows(total, request.rows, request.generator("sheet")))
-    body = islice(_filled_rows(sheet), layout.body_start, None)
+    body = islice(_filled_rows(sheet, skip), layout.body_start, None)
     sampled = [_row_text(row) for index, row in enumerate(body) if index in chosen]
-    return table_from_body(sampled, layout, request, total)
+    return table_from_body(sampled, layout, request, total, warnings)
 
 
-def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
-    """The rows that hold a cell, made one at a time from Calamine's grid."""
-    return (row for row in sheet.iter_rows() if any(cell != "" for cell in row))
+def _filled_rows(sheet: Any, skip: int = 0) -> Iterator[list[Any]]:
+    """The rows that hold a cell, behind the skipped ones, made one at a time from Calamine's grid."""
+    filled = (row for row in sheet.iter_rows() if any(cell != "" for cell in row))
+    return islice(filled, skip, None)
 
 
 def _row_text(row: list[Any]) -> list[str]:

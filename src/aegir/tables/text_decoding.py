@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from aegir.tables.byte_stream import ByteSample
 from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.text import amount
 
 if TYPE_CHECKING:
     from aegir.tables.legacy_encodings import Encoding
@@ -38,6 +39,7 @@ CHANCE_SHARE = 0.1
 # Escape sequences with which programs colour a terminal, as saved with their output.
 TERMINAL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([0-9A-B])\x0f?")
 TERMINAL_BYTES = re.compile(TERMINAL.pattern.encode())
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -53,19 +55,27 @@ class TextSample:
     """The Python name of the encoding; None where lines of several are mixed."""
 
 
-def decode_sample(sample: ByteSample, label: str, *, lines: bool = True) -> TextSample:
-    """Decode a sample; `UnreadableTable` names binary content by `label`.
+def decode_sample(
+    sample: ByteSample, label: str, *, lines: bool = True, encoding: str | None = None
+) -> TextSample:
+    """Decode a sample, by `encoding` if it is given; `UnreadableTable` names binary content by `label`.
 
     With `lines`, partial lines at the edges of blocks are dropped; without, blocks stay as they are
     (for documents that are one long line) and a character cut at an edge becomes U+FFFD.
     """
-    encoding, mark = _wide_encoding(sample.head)
+    wide, mark = _wide_encoding(sample.head)
     warnings = list(sample.warnings)
+    if encoding is not None and not encoding.startswith("utf"):
+        mark = 0
+    elif encoding in (None, "utf-16", "utf-32"):
+        encoding = wide or encoding
     raw = [sample.head[mark:], *sample.blocks]
     name: str | None = encoding
     if encoding is not None:
         name = encoding[:6] if mark else encoding  # these names skip the mark
         parts = [part.decode(encoding, "replace") for part in raw]
+        if wide is None and (unknown := parts[0].count(REPLACEMENT)):
+            warnings.append(f"{amount(unknown, 'character')} could not be read as {encoding}")
         if lines and not sample.whole:
             parts = [_cut_last_text_line(parts[0]), *map(_cut_text_lines, parts[1:])]
     else:
@@ -165,7 +175,7 @@ def _guess_encoding(lines: list[bytes]) -> "Encoding":
 
 
 def _guess_warning(encoding: "Encoding") -> str:
-    return f"read as {encoding.name}; if that is wrong, convert it to UTF-8"
+    return f"read as {encoding.name}; if that is wrong, give its --encoding"
 
 
 def _first(lines: list[bytes]) -> bytes:

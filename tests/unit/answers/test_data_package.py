@@ -154,6 +154,18 @@ def test_no_cell_is_read_and_no_type_promised_from_names_alone(
     assert "-- not loaded: " in answers.to("load")
 
 
+def test_a_table_of_nested_data_has_its_fields_beside_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resources = package_of(folder, "orders.json", monkeypatch)["resources"]
+    found = {each["title"]: each for each in resources}
+    nested = found["orders.json#orders"]
+    assert "schema" not in nested
+    assert "customer.email" in {field["name"] for field in nested["aegir"]["fields"]}
+    assert found["orders.json#stores"]["dialect"] == {"json": {"property": "stores"}}
+    assert "schema" in found["orders.json#stores"]
+
+
 def test_a_gzipped_file_is_checked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 

@@ -147,7 +147,7 @@ def test_an_earlier_answer_in_the_same_folder_is_replaced_not_read(lake: Path):
         done = run("annotate", lake, "--json", "--out", out)
         assert done.code == 0
         assert len(out.read_text().splitlines()) == 4
-        said = [f"aegir: {out} is an earlier answer; it is written anew, not read"]
+        said = [f"aegir: {out} is an earlier answer (jsonl); it is not annotated"]
         assert done.said[:-1] == said * times
 
 

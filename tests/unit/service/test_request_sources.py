@@ -151,3 +151,20 @@ def test_tables_of_a_database_can_be_chosen(tmp_path: Path):
     assert {table.source for table in chosen} == {"shop.db", "a.csv"}
     with pytest.raises(UsageError, match="no file is one"):
         read(tmp_path, "a.csv", tables=("order*",))
+
+
+def test_lists_of_objects_in_a_document_and_in_a_file_are_tables(tmp_path: Path):
+    rows = [{"id": 1, "items": [{"sku": "A1"}]}, {"id": 2, "items": [{"sku": "B2"}]}]
+    (tmp_path / "body.json").write_text(json.dumps({"rows": rows, "name": "orders"}))
+    (tmp_path / "shop.json").write_text(json.dumps({"orders": rows, "stores": [{"city": "Oslo"}]}))
+    sent = Sent(str(tmp_path), body="body.json")
+    tables = read_sent(sent, RequestLimits(), AnnotationSettings())
+    assert [table.name for table in tables if isinstance(table, Table)] == [
+        "orders",
+        "orders#items",
+    ]
+    assert [table.name for table in read(tmp_path, "shop.json")] == [
+        "shop.json#orders",
+        "shop.json#orders.items",
+        "shop.json#stores",
+    ]

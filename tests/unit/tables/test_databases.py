@@ -100,7 +100,7 @@ def test_duckdb_tables_and_views_are_read(tmp_path: Path) -> None:
         "CREATE TABLE zoned AS SELECT TIMESTAMPTZ '2024-05-01 12:00:00+02' AS moment",
     )
     many, zoned, few = read_tables(path)
-    assert cells(few) == {"pair": ('{"k":0}', '{"k":1}')}
+    assert cells(few) == {"pair.k": ("0", "1")}
     assert cells(zoned) == {"moment": ("2024-05-01 10:00:00+00",)}
     assert (len(many.columns[0].values), many.total_rows) == (200, 300_000)
     assert {int(value) // 30_000 for value in many.columns[0].values} == set(range(10))
@@ -232,7 +232,7 @@ def test_duckdb_cells_are_cut_before_they_are_collected(rows: int | None) -> Non
     relation = "(SELECT repeat('y', 200000) AS a, range(9999) AS b, range AS n FROM range(150))"
     tracemalloc.start()
     try:
-        table = read_relation(connect(), relation, REQUEST, row_number="n_", total_rows=rows)
+        (table,) = read_relation(connect(), relation, REQUEST, row_number="n_", total_rows=rows)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

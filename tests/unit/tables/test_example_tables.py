@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 from stdnum import bic, ean, iban, isbn, luhn
 
+from aegir.tables.readers import read_tables
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FILES = sorted(path for path in EXAMPLES.iterdir() if path.is_file() and path.name != "README.md")
-TEXT_FILES = [path for path in FILES if path.suffix in {".csv", ".tsv", ".json", ".jsonl"}]
+TEXT_FILES = [
+    path for path in FILES if path.suffix in {".csv", ".tsv", ".json", ".jsonl", ".geojson"}
+]
 
 
 def rows_of(name: str, delimiter: str = ",") -> list[dict[str, str]]:
@@ -21,7 +25,7 @@ def test_the_readme_lists_every_example_and_no_other():
     readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| \[(.+?)\]", readme, re.MULTILINE)
     assert sorted(listed) == [path.name for path in FILES]
-    assert len(FILES) == 16
+    assert len(FILES) == 18
 
 
 @pytest.mark.parametrize("path", TEXT_FILES, ids=lambda path: path.name)
@@ -63,3 +67,20 @@ def test_the_awkward_examples_are_awkward():
     for damaged in (german, broken):
         with pytest.raises(UnicodeDecodeError):
             damaged.decode("utf-8")
+
+
+def test_the_nested_examples_give_their_tables():
+    orders, items, stores = read_tables(EXAMPLES / "orders.json")
+    assert [table.name for table in (items, stores)] == [
+        "orders.json#orders.items",
+        "orders.json#stores",
+    ]
+    assert [column.name for column in orders.columns][2:5] == [
+        "customer.name",
+        "customer.email",
+        "customer.address.city",
+    ]
+    assert items.columns[0].name == "orders.order_id"
+    (trees,) = read_tables(EXAMPLES / "trees.geojson")
+    names = [column.name for column in trees.columns]
+    assert (names[1], names[-1]) == ("properties.tree_id", "geometry")

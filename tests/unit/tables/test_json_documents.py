@@ -29,7 +29,7 @@ def cells(table: Table) -> dict[str | None, tuple[str, ...]]:
         '{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n',
         '{"a": [1, 2], "b": ["x", "y"]}',
         '{"a": {"0": 1, "1": 2}, "b": {"0": "x", "1": "y"}}',
-        '{"meta": {"page": 1}, "results": {"rows": [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]}}',
+        '{"results": {"rows": [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]}}',
         '[["a", "b"], [1, "x"], [2, "y"]]',
         '{\n  "a": 1,\n  "b": "x"\n}\n{\n  "a": 2,\n  "b": "y"\n}\n',
         '{"a": 1, "b": "x"}{"a": 2, "b": "y"}',
@@ -79,7 +79,7 @@ def test_a_large_document_is_sampled_from_end_to_end(tmp_path: Path, indent: int
     numbers = [int(value) for value in table.columns[0].values]
     assert len(numbers) == 200
     assert {number // 9_000 for number in numbers} == set(range(10))
-    assert set(table.columns[1].values) == {'{"id": "x"}'}
+    assert (table.columns[1].name, set(table.columns[1].values)) == ("place.id", {"x"})
 
 
 def test_large_json_lines_are_sampled_from_end_to_end(tmp_path: Path) -> None:

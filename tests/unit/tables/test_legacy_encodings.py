@@ -72,7 +72,7 @@ def test_a_table_in_an_older_encoding_is_read_with_a_warning(tmp_path: Path, nam
     expected = [(title, *values) for title, values in columns.items()]
     without_header = [(None, title, *values) for title, values in columns.items()]
     assert cells in (expected, without_header)
-    assert f"read as {name}; if that is wrong, convert it to UTF-8" in table.warnings
+    assert f"read as {name}; if that is wrong, give its --encoding" in table.warnings
 
 
 def test_a_large_file_and_a_json_document_are_read_alike(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_every_nasty_file_gives_tables_or_one_sentence_that_names_it(
         ("mixed_encodings.csv", "UTF-8 and in Windows-1252"),
         ("nul_bytes.csv", "NUL characters were removed"),
         ("huge_cell.csv", "longer than 4,096 characters"),
-        ("many_columns.csv", "first 10,000 of 12,000 columns"),
+        ("many_columns.csv", "first 4,000 of 12,000 columns"),
         ("preamble.csv", "2 lines above the table"),
         ("truncated.csv.gz", "breaks off"),
         ("truncated.json", "breaks off"),
@@ -71,7 +71,7 @@ def test_cells_of_nasty_files_survive(nasty: dict[str, Path]) -> None:
     assert only(nasty["nul_bytes.csv"]).columns[1].values == ("Ann", "Bob", "Eve")
     assert only(nasty["ragged.csv"]).columns[2].values == ("", "Oslo", "", "Rome", "Bonn")
     assert len(only(nasty["huge_cell.csv"]).columns[1].values[0]) == 4096
-    assert len(only(nasty["many_columns.csv"]).columns) == 10_000
+    assert len(only(nasty["many_columns.csv"]).columns) == 4_000
 
 
 def only(path: Path) -> Table:
