@@ -33,7 +33,8 @@ class PreviousAnswers:
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read the answers of a JSON or JSON lines file; raise `UsageError` for anything else."""
-        from aegir.pipeline.compared import answer_format, read_answers
+        from aegir.answers.earlier_output import answer_format
+        from aegir.pipeline.compared import read_answers
 
         if answer_format(path) is None:
             came = "holds no answers" if path.is_file() else "does not exist"
