@@ -15,7 +15,7 @@ from aegir.readers.ngrams.annotator import NgramsAnnotator
 from aegir.readers.scores import LIKELY, Annotator
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, kind_of
-from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS
+from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS, plain_name
 from ngram_models import random_model
 
 CELL = st.one_of(
@@ -57,13 +57,15 @@ def test_every_column_gets_one_well_formed_answer(annotator: Annotator, some: li
             assert 0 <= column.confidence <= 1
             assert column.type is None or column.type in COLUMN_TYPES
             cells = table.columns[column.index]
-            if not cells.present:
+            if not cells.present and not cells.name:
                 blank = ("all_missing", 1.0) if cells.values else (None, 0.0)
                 assert (column.label, column.confidence, column.type) == (*blank, None)
+            assert column.all_missing == (bool(cells.values) and not cells.present)
+            shown = column.type and plain_name(column.type)
             if column.fine_type is None and column.type_confidence < LIKELY:
-                assert column.label in (column.type, column.kind)
+                assert column.label in (shown, column.kind)
             else:
-                assert column.label == (column.fine_type or column.type or column.kind)
+                assert column.label == (column.fine_type or shown or column.kind)
             assert 0 <= column.type_confidence <= 1
             assert column.kind == (kind_of(column.label) if column.label else None)
             if column.fine_type is not None and column.type is not None:

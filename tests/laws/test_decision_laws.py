@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.answers.annotation import TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.pipeline.decide import NAMED, REPEATED, decide
 from aegir.readers.calibration import Thresholds
 from aegir.readers.mixing import Mixing, Weights, with_none
 from aegir.readers.scores import LIKELY, Explanation, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, kind_of
-from aegir.vocabulary.terms import FINE_NAMES, FINE_TYPES, RELATION_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_NAMES, FINE_TYPES, RELATION_NAMES, TYPE_NAMES, plain_name
 
 WIDTH = 4
 TABLE = Table("t", tuple(Column(f"c{n}", (f"a{n}", f"b{n}")) for n in range(WIDTH)))
@@ -50,14 +50,18 @@ def scored(draw: st.DrawFn) -> TableScores:
     )
 
 
+def shown_type(column: ColumnAnnotation) -> str | None:
+    return column.type and plain_name(column.type)
+
+
 def check_coherent(answer: TableAnnotation) -> None:
     for column in answer.columns:
         if column.fine_type is not None and column.type is not None:
             assert goes_with(column.fine_type, column.type)
         if column.fine_type is None and column.type_confidence < LIKELY:
-            assert column.label in (column.type, column.kind)
+            assert column.label in (shown_type(column), column.kind)
         else:
-            assert column.label == (column.fine_type or column.type or column.kind)
+            assert column.label == (column.fine_type or shown_type(column) or column.kind)
         assert column.kind == (kind_of(column.label) if column.label else None)
         assert (column.personal_level is not None) == column.personal
         assert (column.personal_reason is not None) == column.personal

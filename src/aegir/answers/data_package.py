@@ -6,14 +6,15 @@ Promises
   - what a reader must know to parse the same values is stated: delimiter, quotes, encoding, rows above the header, decimal and
     group characters, words for true, false and missing values, formats of dates;
   - `primaryKey` and `foreignKeys` are stated where all rows were seen and agree; what else is known of keys is in the schema's `aegir`;
-  - a table that Frictionless does not find in its file, because it is nested there, is described as a file (`type` is not
-    `table`); its fields are in the schema all the same;
+  - a table that was made of nested data is a resource without dialect and schema, since readers see its file otherwise; its
+    fields are under the key `aegir`;
   - names are unique, paths relative (metadata_formats.py).
 
 Of an answer read from JSON the values are not known: a field has the type of its column, dates the format `any`.
 Specification: https://datapackage.org (Data Package, Table Dialect, Table Schema).
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import PureWindowsPath
 
@@ -38,7 +39,7 @@ DATES = ("date", "datetime", "time")
 DEFAULT_FORMATS = {"date": "%Y-%m-%d"}
 NO_QUOTE = "\x02"
 """Stands for no quote where a character must be given; it does not occur in text."""
-NESTABLE = (".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".feather", ".avro", ".orc")
+NESTING = (".json", ".jsonl", ".ndjson", ".geojson", ".parquet", ".pq", ".avro", ".orc")
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
@@ -47,7 +48,11 @@ def data_package(annotations: Sequence[TableAnnotation]) -> Document:
     names = unique_names([slug_of(each.table) for each in annotations])
     fields = [unique_names([column.name for column in each.columns]) for each in annotations]
     keys = table_schema_keys(annotations, names, fields)
-    resources = [_resource(*each) for each in zip(names, annotations, keys, strict=True)]
+    tables = [each.table for each in annotations]
+    resources = [
+        _as_file(_resource(*each)) if _is_unfolded(each[1], tables) else _resource(*each)
+        for each in zip(names, annotations, keys, strict=True)
+    ]
     return {"name": "annotated-tables", "resources": resources}
 
 
@@ -66,7 +71,7 @@ def _resource(name: str, annotation: TableAnnotation, keys: Document) -> Documen
     resource: Document = {
         "name": name,
         "title": annotation.table,
-        "type": "file" if is_nested(annotation) else "table",
+        "type": "table",
         "path": relative_path(annotation.source or annotation.table),
     }
     if annotation.text is not None:
@@ -74,7 +79,7 @@ def _resource(name: str, annotation: TableAnnotation, keys: Document) -> Documen
         if checked.encoding is not None:
             resource["encoding"] = checked.encoding
         resource["dialect"] = _dialect(annotation.text)
-    elif not is_nested(annotation) and (part := _part_of(annotation)):
+    elif part := _part_of(annotation):
         resource["dialect"] = part
     schema: Document = {"fields": _fields(annotation, checked.notations), **keys}
     if suggested := keys_as_dict(annotation.primary_key, annotation.foreign_keys):
@@ -83,14 +88,21 @@ def _resource(name: str, annotation: TableAnnotation, keys: Document) -> Documen
     return resource
 
 
-def is_nested(annotation: TableAnnotation) -> bool:
-    """Whether the columns of a table are inside of objects or lists of its file."""
-    suffix = PureWindowsPath(annotation.source or "").suffix.lower()
-    in_lists = "." in annotation.table.partition("#")[2]
-    dotted = any("." in (column.name or "") for column in annotation.columns)
-    return annotation.text is None and (
-        suffix == ".geojson" or (suffix in NESTABLE and (dotted or in_lists))
-    )
+def _is_unfolded(annotation: TableAnnotation, tables: Sequence[str]) -> bool:
+    """Whether a table was made of nested data: of objects, or with lists that became tables of their own."""
+    source = annotation.source or annotation.table
+    if PureWindowsPath(source).suffix.lower() not in NESTING:
+        return False
+    inside = "." if "#" in annotation.table else "#"
+    if any(each.startswith(annotation.table + inside) for each in tables):
+        return True
+    return any(re.search(r"\S[.]\S", column.name or "") for column in annotation.columns)
+
+
+def _as_file(resource: Document) -> Document:
+    """The resource of a table that its file does not hold as such: a file, with the fields beside it."""
+    kept = {key: value for key, value in resource.items() if key in ("name", "title", "path")}
+    return {**kept, "aegir": resource["schema"]}
 
 
 def _dialect(text: TextFormat) -> Document:

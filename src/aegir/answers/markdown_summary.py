@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.difference_report import markdown_cell
+from aegir.vocabulary.terms import PERSONAL_LEVELS
 from aegir_rl.base.text import amount
 
 MOST_COLUMNS = 100
@@ -47,13 +48,15 @@ def _table(annotation: TableAnnotation) -> Iterator[str]:
 
 def _nearness(column: ColumnAnnotation) -> int:
     """The place of a column: what identifies a person comes first."""
-    levels = ("direct", "indirect", "about", None)
-    return levels.index(column.personal_level) if column.personal else len(levels)
+    if not column.personal:
+        return len(PERSONAL_LEVELS) + 1
+    level = column.personal_level
+    return PERSONAL_LEVELS.index(level) if level in PERSONAL_LEVELS else len(PERSONAL_LEVELS)
 
 
 def _cells(column: ColumnAnnotation) -> list[str]:
     name = column.name or f"column {column.index + 1}"
-    level = column.personal_level or "yes"
+    level = markdown_cell(column.personal_level or "yes")
     return [
         markdown_cell(name),
         markdown_cell(column.label or "not decided"),

@@ -61,7 +61,8 @@ def _findings(annotation: TableAnnotation) -> Iterator[Document]:
         if column.personal:
             what = f"{name} holds personal data: {column.label or 'not decided'} ({column.confidence:.2f})"
             reason = f", {column.personal_reason}" if column.personal_reason else ""
-            rule = f"personal-{column.personal_level or 'about'}"
+            rule = f"personal-{column.personal_level}"
+            rule = rule if rule in ANNOTATION_RULES else "personal-about"
             yield _result(annotation, rule, what + reason, name)
         elif column.label is None:
             yield _result(annotation, "not-decided", f"what {name} holds is not decided", name)

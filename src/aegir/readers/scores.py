@@ -7,7 +7,8 @@ Scores rather than answers, so that annotators can be mixed, overruled by rules 
 Promises of every annotator
   - the scores of a table do not depend on the tables beside it, bit for bit;
   - the probabilities of a column sum to 1 over the 82 types, and over the 108 relations; to less where an
-    annotator leaves room for "none of these", and to 0 for a column without values.
+    annotator leaves room for "none of these", and to 0 for a column without values, and without a name if the
+    annotator reads names.
 """
 
 from collections.abc import Sequence

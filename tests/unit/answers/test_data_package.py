@@ -154,6 +154,18 @@ def test_no_cell_is_read_and_no_type_promised_from_names_alone(
     assert "-- not loaded: " in answers.to("load")
 
 
+def test_a_table_of_nested_data_has_its_fields_beside_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resources = package_of(folder, "orders.json", monkeypatch)["resources"]
+    found = {each["title"]: each for each in resources}
+    nested = found["orders.json#orders"]
+    assert "schema" not in nested
+    assert "customer.email" in {field["name"] for field in nested["aegir"]["fields"]}
+    assert found["orders.json#stores"]["dialect"] == {"json": {"property": "stores"}}
+    assert "schema" in found["orders.json#stores"]
+
+
 def test_a_gzipped_file_is_checked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 
@@ -170,12 +182,3 @@ def test_a_file_that_is_gone_keeps_the_types_of_its_sample(
     (tmp_path / "late.csv").unlink()
     fields = json.loads(answer.to("frictionless"))["resources"][0]["schema"]["fields"]
     assert [field["type"] for field in fields] == ["integer", "integer", "number"]
-
-
-def test_tables_inside_of_objects_and_lists_are_described_as_files(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    orders = package_of(folder, "orders.json", monkeypatch)["resources"]
-    assert [each["type"] for each in orders] == ["file", "file", "table"]
-    assert orders[0]["schema"]["fields"][3]["name"] == "customer.email"
-    assert orders[2]["dialect"] == {"json": {"property": "stores"}}

@@ -28,7 +28,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 EXAMPLE_FILES = sorted(
     path.name for path in EXAMPLES.iterdir() if path.is_file() and path.suffix != ".md"
 )
-NOT_IN_DUCKDB = ("orders.json", "shop.xlsx", "trees.geojson")
+NOT_IN_DUCKDB = ("shop.xlsx", "orders.json", "trees.geojson")
 NOT_IN_POSTGRES = (*NOT_IN_DUCKDB, "events.json", "jobs.jsonl", "sensors.parquet", "utf16.csv")
 Query = Callable[[str], list[tuple[Any, ...]]]
 

@@ -356,7 +356,7 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trainin
 
 
 def _with_blank_column(labelled: LabelledTable) -> LabelledTable:
-    columns = (*labelled.table.columns, Column("blank", ("", " ")))
+    columns = (*labelled.table.columns, Column(None, ("", " ")))
     labels = (*labelled.labels, ColumnLabels())
     return replace(labelled, table=replace(labelled.table, columns=columns), labels=labels)
 

@@ -61,7 +61,7 @@ def people(count: int = 16) -> list[tuple[str, ...]]:
 
 def as_csv(rows: list[tuple[str, ...]], header: tuple[str, ...] | None = HEADER, **how: object) -> str:  # fmt: skip
     text = io.StringIO(newline="")
-    writer = csv.writer(text, **({"lineterminator": "\n"} | how))  # type: ignore[arg-type]
+    writer = csv.writer(text, **({"lineterminator": "\n"} | how))
     writer.writerows([header, *rows] if header else rows)
     return text.getvalue()
 
@@ -72,7 +72,7 @@ def masked_csv(
     """Mask a file of this content; its new content and the report."""
     source, out = folder / name, folder / f"masked-{name}"
     source.write_bytes(content if isinstance(content, bytes) else content.encode())
-    report = mask(source, out, key=KEY, memory=False, **options)  # type: ignore[arg-type]
+    report = mask(source, out, key=KEY, memory=False, **options)
     return out.read_bytes().decode("utf-8", "surrogateescape"), report
 
 
@@ -238,7 +238,7 @@ def test_the_dialect_stays(tmp_path: Path, how: dict[str, object], name: str):
     options = {"delimiter": ",", "quotechar": '"'} | {
         key: value for key, value in how.items() if key in ("delimiter", "quotechar")
     }
-    back = list(csv.reader(io.StringIO(text, newline=""), **options))  # type: ignore[arg-type]
+    back = list(csv.reader(io.StringIO(text, newline=""), **options))
     assert back[0] == list(HEADER)
     assert [row[7] for row in back[1:]] == [row[7] for row in rows]
     assert text.split("\n")[0] == given.split("\n")[0]  # quotes and line ends of the header

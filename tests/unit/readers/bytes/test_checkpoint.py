@@ -224,9 +224,9 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(
     assert [one.name for one in saved.parent.iterdir()] == [saved.name]
 
 
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="No such file or directory"):
-        replace_file(tmp_path / "none" / "m", b"x")
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    replace_file(tmp_path / "new" / "m", b"x")
+    assert (tmp_path / "new" / "m").read_bytes() == b"x"
 
 
 def test_a_network_without_n_grams_can_be_saved(tmp_path: Path) -> None:
