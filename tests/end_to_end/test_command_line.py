@@ -246,6 +246,8 @@ def test_a_file_name_that_is_no_utf8_is_read_and_shown_with_its_bytes(tmp_path: 
             "aegir: 2 tables with 20 columns from 3 files",
             rf"aegir: 1 of 3 files failed: {tmp_path}/empty\xe9.csv",
         ]
+        if format_name == "sarif":  # lists findings, not tables
+            continue
         for name in ("caf\\xe9.csv", "caf\\xe9.parquet"):
             shown = (
                 name
