@@ -1,7 +1,7 @@
 """A training run that is killed ten times and resumed each time: does it end with the bits of one that was not?
 
 `aegir train supervised` learns from made-up tables and saves a checkpoint after every second step. Each process gets
-SIGKILL after it has written a few rows of metrics and a random moment more; `--resume` goes on. Checkpoint, metrics and
+SIGKILL after a random step in its tenth of the run and a random moment more; `--resume` goes on. Checkpoint, metrics and
 held-out answers are then compared with those of a run that nobody disturbed. Metrics are compared without their time.
 """
 
@@ -24,7 +24,7 @@ from benchmarks.result import Measurement, Result, at_least, at_most
 
 QUESTION = "files of a training run killed and resumed again and again that differ from an undisturbed run's"
 KILLS, STEPS_PER_KILL = 10, 12
-"""More steps than a process makes before it is killed, so that the run does not end before its last kill."""
+"""More steps than a process makes between its moment and its end, so that the run does not end before its last kill."""
 LONGEST_WAIT = 0.15
 """Seconds between the row that was waited for and the kill, at most; about three steps."""
 PATIENCE = 300
@@ -123,7 +123,9 @@ def run(options: Options) -> Result:
         config.write_text(SETTINGS.format(seed=options.seed, steps=steps), encoding="utf-8")
         whole, killed = (Training(config, Path(name, each)) for each in ("whole", "killed"))
         whole.finish()
-        at = [_kill(killed, number > 0, chance) for number in range(kills)]
+        rows = whole.rows() - STEPS_PER_KILL  # the last kill leaves something to do
+        moments = [int(rows * (number + chance.random()) / kills) for number in range(kills)]
+        at = [_kill(killed, moment, chance) for moment in moments]
         killed.finish("--resume")
         wanted, found = whole.files(), killed.files()
     different = [each for each in wanted | found if wanted.get(each) != found.get(each)]
@@ -142,10 +144,10 @@ def run(options: Options) -> Result:
     )
 
 
-def _kill(training: Training, resumes: bool, chance: random.Random) -> int:
-    """Start or resume, kill after a few steps; return the rows of metrics then."""
-    started, rows = time.time(), chance.randint(1, 3)
-    process = training.start(*(["--resume"] if resumes else []))
+def _kill(training: Training, rows: int, chance: random.Random) -> int:
+    """Start or resume, kill when there are so many rows of metrics or a little later; return how many there were."""
+    started = time.time()
+    process = training.start(*(["--resume"] if training.folder.exists() else []))
     try:
         _wait_for_rows(training, process, started, rows)
         time.sleep(chance.random() * LONGEST_WAIT)
@@ -161,12 +163,12 @@ def _kill(training: Training, resumes: bool, chance: random.Random) -> int:
 def _wait_for_rows(
     training: Training, process: "subprocess.Popen[bytes]", started: float, rows: int
 ) -> None:
-    """Wait until the process has written so many rows; a resumed one first cuts those after its checkpoint."""
+    """Wait until the process has written a row and there are so many; a resumed one first cuts those after its checkpoint."""
     path, deadline, before = training.folder / METRICS, time.monotonic() + PATIENCE, None
     while process.poll() is None:
         if path.exists() and path.stat().st_mtime > started:
             before = training.rows() if before is None else before
-            if training.rows() >= before + rows:
+            if training.rows() >= max(before + 1, rows):
                 return
         if time.monotonic() > deadline:
             raise CommandFailed(f"aegir train wrote no metrics in {PATIENCE} seconds")
