@@ -12,6 +12,8 @@ run warm and cold
   - forking_without_end: `Limits.processes` processes and threads, held by the kernel;
   - memory_of_one_process: `Limits.memory_bytes`, held by the kernel;
   - memory_of_many_processes: the same limit for their sum, looked at every 20 ms;
+  - memory_that_no_process_maps: shared memory without a file, from mmap or /dev/zero, whose pages stay when they are unmapped, is
+    not permitted; private memory, and shared mappings of files, are;
   - memory_behind_an_ended_thread: a process whose main thread has ended counts like any other;
   - cpu_time_of_children: the CPU time that is limited and stated is that of all processes, however they ended: orphans, children
     that nobody waits for, and those that still run when the program ends;

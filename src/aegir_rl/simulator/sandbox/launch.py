@@ -145,6 +145,7 @@ class BwrapCommand:
         return [
             *(*ISOLATION, *(["--disable-userns"] if cold else [])),
             *("--setenv", "PYTHONHASHSEED", "0", "--proc", "/proc", "--dev", "/dev"),
+            *("--ro-bind", "/dev/null", "/dev/zero"),  # cannot be opened: mapped, it is shared memory
             *(*size, "--perms", "0700", "--tmpfs", harness.FOLDER),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", harness.FOLDER),
             *("--info-fd", str(self._info_end)),
