@@ -654,6 +654,8 @@ def test_forging_results(attack: Attack):
         attack(forge, len(deep).to_bytes(4, "big").decode("latin-1") + deep).execution,
         attack(forge, whole, False).execution,  # two results for one call
         attack(forge, "\x00\x00\x00\x03NaN").execution,
+        attack(forge, '\x00\x00\x00\x10{"value": 1e999}').execution,
+        attack(forge, '\x00\x00\x00\x13{"value": [-1e999]}').execution,
         attack("import os\ndef attack():\n    os._exit(0)").execution,
         attack("import os\ndef attack():\n    os.kill(os.getpid(), 9)").execution,
     ]
