@@ -46,7 +46,8 @@ What it does not stop
   - native code: a program may map and run machine code of its own, with the rights it has;
   - record locks (fcntl) on files that it can read, time zones and packages among them, for as long as it runs;
   - names: the version of the interpreter, of the kernel and of shared libraries, the user id, and the kind of the file
-    system that holds time zones and packages can be read, and the folder of each package;
+    system that holds time zones and packages can be read, and the folder of each package; /proc/self/mountinfo shows the device
+    and the mount options of that file system, those of /usr/share/zoneinfo among them;
   - wrong but honest-looking values: a verdict is as good as its cases.
 
 Hashes of texts are the same in every run, so programs are deterministic as far as they are themselves.
