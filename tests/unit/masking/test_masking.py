@@ -128,6 +128,22 @@ def test_the_same_key_gives_the_same_bytes_and_joinable_keys_another_key_others(
     assert (tmp_path / "random.csv").read_text() != first
 
 
+def test_line_ends_after_a_key_do_not_count(tmp_path: Path):
+    first, _ = masked_csv(tmp_path, as_csv(people()))
+    for end in (b"\n", b"\r\n"):
+        mask(tmp_path / "people.csv", tmp_path / "again.csv", key=KEY + end, memory=False)
+        assert (tmp_path / "again.csv").read_text() == first
+    with pytest.raises(UsageError, match="has 15 bytes"):
+        mask(tmp_path / "people.csv", tmp_path / "short.csv", key=KEY[:15] + b"\n", memory=False)
+
+
+def test_a_policy_is_not_written_over(tmp_path: Path):
+    (tmp_path / "people.csv").write_text(as_csv(people()))
+    policy = policy_file(tmp_path, 'redacted = "xxx"\n')
+    with pytest.raises(UsageError, match="is the mask policy"):
+        mask(tmp_path / "people.csv", policy, policy=policy, memory=False)
+
+
 def test_missing_values_stay_missing(tmp_path: Path):
     rows = [list(row) for row in people()]
     rows[3][2], rows[4][2], rows[5][4] = "", "N/A", "NULL"
