@@ -20,7 +20,7 @@ WORTH_A_BAR = 32 << 20
 @click.command(epilog="Example: aegir mask customers.csv --out masked.csv --key-file mask.key")
 @click.argument("file", type=PathName())
 @verb_options("mask")
-@verb_options("rows", "seed", "annotator", "effort", "custom", "memory", "no_memory")
+@verb_options("rows", "seed", "reading", "annotator", "effort", "custom", "memory", "no_memory")
 def mask(
     file: Path,
     out: Path,

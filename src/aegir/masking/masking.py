@@ -35,6 +35,7 @@ from aegir.pipeline.run import Answered, Failure, Prepared, annotate_sources, pr
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.tables.formats import MAGIC_LENGTH, Format, recognise
 from aegir.tables.json_documents import looks_like_lines
+from aegir.tables.overrides import Overrides
 from aegir_rl.base.errors import CheckFailed, UnreadableTable, UsageError
 from aegir_rl.base.files import NewContent, replacing
 
@@ -78,7 +79,8 @@ def mask(
     with replacing(target) as new:
         if new.partial is None:
             raise UsageError(f"{target} is a pipe or a device; masking needs a regular file")
-        work = _Work(path, format_, plan, chosen, key or secrets.token_bytes(32), new, watch)
+        key_used = key or secrets.token_bytes(32)
+        work = _Work(path, format_, plan, chosen, key_used, new, watch, annotating.overrides)
         notes = work.rewrite()
         check = check_rows(work.read_back(), work.masker.originals, work.masker.plan.columns)
         _raise_if_found(path, work.masker, check)
@@ -163,6 +165,7 @@ class _Work:
         key: bytes,
         new: NewContent,
         watch: Watch,
+        overrides: Overrides,
     ) -> None:
         self.path, self.new = path, new
         self._size, self._watch = path.stat().st_size, watch
@@ -175,19 +178,19 @@ class _Work:
             self.masker = RowMasker(fit_plan(path, plan), policy, key)
             return
         self.masker = RowMasker(plan, policy, key)
-        self._file, sample = open_text(path)
+        self._file, sample = open_text(path, overrides.encoding)
         self._file.encode(policy.redacted)
         start = sample.head.lstrip()[:1]
         is_lines = looks_like_lines(sample.head) or path.name.lower().endswith(LINES_SUFFIXES)
-        if start == "{" and is_lines:
+        if not overrides.delimited and start == "{" and is_lines:
             self.format_name = "JSON lines"
-        elif start in ("{", "["):
+        elif not overrides.delimited and start in ("{", "["):
             self.format_name = "JSON"
         else:
             from aegir.masking.delimited_files import find_structure
 
             self.format_name = "delimited text"
-            self._structure = find_structure(sample)
+            self._structure = find_structure(sample, overrides)
             if self._structure.columns != len(plan.columns):
                 raise UnreadableTable(
                     f"{path} has {self._structure.columns} columns for rewriting but {len(plan.columns)} for reading; convert it to plain CSV first"

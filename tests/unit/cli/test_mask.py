@@ -148,3 +148,13 @@ def test_an_interrupted_run_leaves_nothing_and_keeps_an_older_copy(
     assert run("mask", table, "--out", out, "--no-memory").code == 130
     assert out.read_text() == "older"
     assert {each.name for each in tmp_path.iterdir()} == {"people.csv", "m.csv"}
+
+
+def test_a_guessed_encoding_can_be_overruled(table: Path, tmp_path: Path):
+    table.write_bytes(table.read_text().replace("Austria", "Österreich").encode("cp1252"))
+    out = tmp_path / "m.csv"
+    done = run("mask", table, "--out", out, "--no-memory")
+    assert "--encoding" in done.out
+    done = run("mask", table, "--out", out, "--encoding", "cp1252", "--no-memory")
+    assert (done.code, "--encoding" in done.out) == (0, False)
+    refused(run("mask", table, "--out", out, "--sheet", "1", "--no-memory"), "does not apply")
