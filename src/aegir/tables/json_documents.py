@@ -42,6 +42,8 @@ FAILED_STARTS = 20
 Each failure costs up to the rest of the text. In a document that breaks off, only the records around the
 break fail, so this is how deep they may be nested.
 """
+LINES_LOOKED_AT = 20
+"""Lines below the first object, of which one must begin as an object in JSON lines."""
 MOST_DIGITS = 4000
 NAMED = 5
 """Values beside the lists of a document that a warning names."""
@@ -71,9 +73,12 @@ DECODER = json.JSONDecoder(parse_float=WrittenNumber, parse_int=written_integer,
 
 
 def looks_like_lines(text: str) -> bool:
-    """Whether the first line is a JSON object by itself and another one follows."""
+    """Whether the first line is a JSON object by itself and one of the next lines begins as another one."""
     first, _, rest = text.lstrip().partition("\n")
-    return first.startswith("{") and rest.lstrip().startswith("{") and _decode(first) is not None
+    if not first.startswith("{") or not isinstance(_decode(first), dict):
+        return False
+    following = islice(re.finditer(r"\S[^\n]*", rest), LINES_LOOKED_AT)
+    return any(line[0].startswith("{") for line in following)
 
 
 def read_json_lines(sample: TextSample, request: Request) -> list[Table]:

@@ -135,3 +135,10 @@ def test_a_large_document_that_breaks_off_says_that_more_may_follow(tmp_path: Pa
     text = json.dumps({"Customer": CUSTOMERS, "Employee": EMPLOYEES})
     (warning,) = read(tmp_path, text[:-1]).warnings
     assert "only its first list of objects was read" in warning
+
+
+def test_a_line_that_is_no_object_is_left_out(tmp_path: Path) -> None:
+    for odd in ("3", "null", "[1, 2]", '"note"', "broken"):
+        table = read(tmp_path, f'{{"a": 1}}\n{odd}\n{{"a": 2}}\n{odd}\n', "t.jsonl")
+        assert cells(table) == {"a": ("1", "2")}
+        assert table.warnings == ("left out: 2 lines without a JSON object",)
