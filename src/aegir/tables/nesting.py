@@ -226,6 +226,11 @@ def _key(
     return ROW, range(1, rows + 1)
 
 
+def key_name(names: Sequence[str]) -> str:
+    """The name of the key where no rows are known: the first column that is called like an identifier."""
+    return next((name for name in names if _IDENTIFIER.fullmatch(name)), ROW)
+
+
 def _flatten(columns: Columns, left: _Left) -> list[_Leaf]:
     """Open objects level by level; those that would make too many columns are named in `left`."""
     known = zip(columns.names[: len(columns.values)], columns.values, strict=True)

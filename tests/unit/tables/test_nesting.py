@@ -201,3 +201,21 @@ def test_one_odd_value_among_objects_or_lists_is_left_out_with_a_warning(tmp_pat
         "left out: 1 value of 'u' beside its objects",
         "left out: 1 value of 'l' beside its objects",
     )
+
+
+@pytest.mark.parametrize("names_only", [False, True])
+def test_lists_of_structs_are_tables_without_rows_too(tmp_path: Path, names_only: bool) -> None:
+    phone = pyarrow.struct([("number", pyarrow.string())])
+    contact = pyarrow.struct(
+        [("email", pyarrow.string()), ("ssn", pyarrow.string()), ("phones", pyarrow.list_(phone))]
+    )
+    schema = pyarrow.schema([("id", pyarrow.int64()), ("contacts", pyarrow.list_(contact))])
+    path = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(schema.empty_table(), path)
+    tables = {table.name: table for table in read_tables(path, names_only=names_only)}
+    assert {name: [column.name for column in table.columns] for name, table in tables.items()} == {
+        "t.parquet": ["id"],
+        "t.parquet#contacts": ["parent.id", "email", "ssn"],
+        "t.parquet#contacts.phones": ["contacts.parent.id", "number"],
+    }
+    assert {table.total_rows for table in tables.values()} == {None if names_only else 0}
