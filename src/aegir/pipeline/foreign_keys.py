@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from aegir.answers.annotation import TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.keys import ForeignKey, KeySketch
 from aegir.pipeline.subject import (
@@ -45,6 +45,8 @@ from aegir.pipeline.subject import (
 from aegir.tables.datatype import ColumnProfile
 
 LEAST_CONFIDENCE = 0.5
+_WITH = " (with "
+"""What stands between the column a part of a key refers to and the other parts (`tables.declared.declared_references`)."""
 OWN_KEY = 0.7
 """From this chance to be the key of its own table on, a column refers only to a table that its header names."""
 DESCRIBED = frozenset(("place", "time"))
@@ -116,7 +118,7 @@ class _Scope:
         """Yield the answers with their foreign keys."""
         for table, answer in enumerate(self.answers):
             found = list(self._declared(answer))
-            known = {key.columns[0] for key in found}
+            known = {column for key in found for column in key.columns}
             for sketch in answer.sketches:
                 if sketch.column in known:
                     continue
@@ -128,27 +130,41 @@ class _Scope:
 
     def _declared(self, answer: TableAnnotation) -> Iterator[ForeignKey]:
         """Yield the foreign keys that the source declares, as far as the other table is here."""
+        indices = {(column.name or "").lower(): column.index for column in answer.columns}
         for column in answer.columns:
             if not (column.declared and column.declared.references):
                 continue
-            table, _, name = column.declared.references.rpartition(".")
-            other = self.tables.get(
-                table.lower(), self.tables.get(table.rpartition(".")[2].lower())
-            )
-            if other is None:
+            _, _, with_others = column.declared.references.partition(_WITH)
+            names = with_others.removesuffix(")").lower().split(", ") if with_others else []
+            others = [indices.get(name) for name in names]
+            columns = sorted((column.index, *(each for each in others if each is not None)))
+            if None in others or column.index != columns[0]:
+                continue  # a key of several columns is given once, by its first
+            targets = [self._declared_target(answer.columns[each]) for each in columns]
+            tables = {target[0] for target in targets if target}
+            if None in targets or len(tables) != 1:
                 continue
-            names = [(each.name or "").lower() for each in self.answers[other].columns]
-            if name.lower() in names:
-                place = names.index(name.lower())
-                yield ForeignKey(
-                    columns=(column.index,),
-                    table=self.answers[other].table,
-                    references=(place,),
-                    names=(self.answers[other].columns[place].name,),
-                    confidence=1.0,
-                    reason=f"declared to reference {column.declared.references}",
-                    declared=True,
-                )
+            other = self.answers[tables.pop()]
+            places = tuple(target[1] for target in targets if target)
+            yield ForeignKey(
+                columns=tuple(columns),
+                table=other.table,
+                references=places,
+                names=tuple(other.columns[place].name for place in places),
+                confidence=1.0,
+                reason=f"declared to reference {column.declared.references}",
+                declared=True,
+            )
+
+    def _declared_target(self, column: ColumnAnnotation) -> tuple[int, int] | None:
+        """Return the table and the column that a column is declared to refer to; None if they are not here."""
+        declared = column.declared.references if column.declared else None
+        table, _, name = (declared or "").partition(_WITH)[0].rpartition(".")
+        place = self.tables.get(table.lower(), self.tables.get(table.rpartition(".")[2].lower()))
+        if place is None:
+            return None
+        names = [(each.name or "").lower() for each in self.answers[place].columns]
+        return (place, names.index(name.lower())) if name.lower() in names else None
 
     def _add_targets(self, table: int) -> None:
         """Note the likeliest keys of a table under the names by which others may call them."""

@@ -99,6 +99,31 @@ def test_what_a_database_declares_is_answered_as_declared(library: Annotations):
     assert "book_id -> library.db#books: book_id declared" in " ".join(str(declared).split())
 
 
+def test_declared_references_without_columns_to_itself_and_of_two_columns(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "s.db") as connection:
+        connection.executescript("""
+            CREATE TABLE orders (oid INTEGER PRIMARY KEY, above INTEGER REFERENCES orders);
+            CREATE TABLE p (a INTEGER, b INTEGER, PRIMARY KEY (a, b));
+            CREATE TABLE parts (oid INTEGER REFERENCES orders, y INTEGER, x INTEGER,
+                FOREIGN KEY (x, y) REFERENCES p (a, b));
+            INSERT INTO orders VALUES (1, NULL), (2, 1);
+            INSERT INTO p VALUES (1, 5), (2, 6);
+            INSERT INTO parts VALUES (1, 5, 1), (2, 6, 2);
+        """)
+    found = annotate(tmp_path / "s.db")
+    keys = {plain(each.table): each.foreign_keys for each in found}
+    told = {
+        name: [(key.columns, plain(key.table), key.names, key.declared) for key in each]
+        for name, each in keys.items()
+    }
+    assert told == {
+        "orders": [((1,), "orders", ("oid",), True)],
+        "p": [],
+        "parts": [((0,), "orders", ("oid",), True), ((1, 2), "p", ("b", "a"), True)],
+    }
+    assert 'FOREIGN KEY ("y", "x") REFERENCES "p" ("b", "a")' in found.to("sql")
+
+
 def test_keys_have_a_confidence_and_say_whether_all_rows_agree(library: Annotations):
     loans = next(table for table in library if table.table.endswith("#loans"))
     assert loans.primary_key is not None
