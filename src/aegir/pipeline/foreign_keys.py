@@ -117,7 +117,7 @@ class _Scope:
     def link(self) -> Iterator[TableAnnotation]:
         """Yield the answers with their foreign keys."""
         for table, answer in enumerate(self.answers):
-            found = list(self._declared(answer))
+            found = list(self._declared(answer)) or list(self._to_parent(answer))
             known = {column for key in found for column in key.columns}
             for sketch in answer.sketches:
                 if sketch.column in known:
@@ -155,6 +155,35 @@ class _Scope:
                 reason=f"declared to reference {column.declared.references}",
                 declared=True,
             )
+
+    def _to_parent(self, answer: TableAnnotation) -> Iterator[ForeignKey]:
+        """Yield the key that the reader gave the rows of a nested list: `parent.id` of `t.json#items` is `id` of `t.json`."""
+        file, mark, path = answer.table.partition("#")
+        header = (answer.columns[0].name or "") if mark and answer.columns else ""
+        steps = path.split(".")
+        above = {
+            f"{file}#{'.'.join(steps[:end])}": f"{steps[end - 1]}." for end in range(1, len(steps))
+        }
+        above[file] = "parent."
+        for other in self.answers:
+            start = above.get(other.table)
+            if start is None or other.source != answer.source or not header.startswith(start):
+                continue
+            names = [column.name for column in other.columns]
+            name = header.removeprefix(start)
+            if name in names:
+                place = names.index(name)
+                seen = answer.profiles[:1] + other.profiles[place : place + 1]
+                yield ForeignKey(
+                    columns=(0,),
+                    table=other.table,
+                    references=(place,),
+                    names=(name,),
+                    confidence=1.0,
+                    holds=bool(seen) and all(each.complete for each in seen),
+                    reason=f"the list is in a row of {other.table}, which has this {name}",
+                )
+                return
 
     def _declared_target(self, column: ColumnAnnotation) -> tuple[int, int] | None:
         """Return the table and the column that a column is declared to refer to; None if they are not here."""

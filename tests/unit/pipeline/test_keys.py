@@ -124,6 +124,21 @@ def test_declared_references_without_columns_to_itself_and_of_two_columns(tmp_pa
     assert 'FOREIGN KEY ("y", "x") REFERENCES "p" ("b", "a")' in found.to("sql")
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_the_key_of_a_nested_list_refers_to_its_parent(tmp_path: Path, wrapped: bool):
+    users = [
+        {"id": 100 + n, "name": f"u{n}", "tags": [{"word": f"w{n}"}, {"word": "x"}]}
+        for n in range(12)
+    ]
+    path = tmp_path / "people.json"
+    path.write_text(json.dumps({"users": users, "other": [{"a": 1}]} if wrapped else users))
+    child = next(each for each in annotate(path) if each.table.endswith("tags"))
+    (key,) = child.foreign_keys
+    assert key.table == ("people.json#users" if wrapped else "people.json")
+    assert (key.columns, key.names, key.confidence, key.holds) == ((0,), ("id",), 1.0, True)
+    assert child.primary_key is None or child.primary_key.columns != (0,)
+
+
 def test_keys_have_a_confidence_and_say_whether_all_rows_agree(library: Annotations):
     loans = next(table for table in library if table.table.endswith("#loans"))
     assert loans.primary_key is not None
