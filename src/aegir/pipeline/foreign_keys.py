@@ -45,6 +45,8 @@ from aegir.pipeline.subject import (
 from aegir.tables.datatype import ColumnProfile
 
 LEAST_CONFIDENCE = 0.5
+SURE_VALUES = 0.95
+"""What the values must leave of a name to show that a column holds the keys of another table."""
 _WITH = " (with "
 """What stands between the column a part of a key refers to and the other parts (`tables.declared.declared_references`)."""
 OWN_KEY = 0.7
@@ -104,13 +106,14 @@ class _Scope:
     """Tables that may refer to each other."""
 
     def __init__(self, answers: Sequence[TableAnnotation]) -> None:
-        self.answers = answers
+        self.answers = list(answers)
         places = [catalogue_table(each) for each in answers]
         self.tables = {place.table.lower(): index for index, place in enumerate(places)}
         self.named = [table_words(place.table) for place in places]
         self.words = [header_words([c.name for c in each.columns]) for each in answers]
         self.targets: defaultdict[str, list[tuple[_Target, float]]] = defaultdict(list)
         self.shortened: defaultdict[str, list[tuple[_Target, float]]] = defaultdict(list)
+        self._disown_keys()
         for table in range(len(answers)):
             self._add_targets(table)
 
@@ -195,6 +198,44 @@ class _Scope:
         names = [(each.name or "").lower() for each in self.answers[place].columns]
         return (place, names.index(name.lower())) if name.lower() in names else None
 
+    def _disown_keys(self) -> None:
+        """Call no key what only a sample shows to be one, if its values are the keys, of that name, of a table of fewer rows."""
+        named: defaultdict[str, list[tuple[int, KeySketch]]] = defaultdict(list)
+        for table, answer in enumerate(self.answers):
+            for sketch in answer.sketches:
+                words = self.words[table][sketch.column]
+                if sketch.unique >= LEAST_KEY and split_key_word(words)[0]:
+                    named["".join(words)].append((table, sketch))
+        for places in named.values():
+            rows = [self._rows(*each) for each in places]
+            least = min(rows, key=lambda each: each or 0)
+            if least is None or rows.count(least) != 1:
+                continue
+            parent, key = places[rows.index(least)]
+            target = _Target(parent, key, of_table=True)
+            for (table, sketch), count in zip(places, rows, strict=True):
+                sampled = not self.answers[table].profiles[sketch.column].complete
+                if sampled and (count or 0) > least and not self._is_own(table, sketch):
+                    weight, _, _ = self._values(table, sketch, target, OTHER_WORD)
+                    if weight >= SURE_VALUES:
+                        self._disown(table, sketch)
+
+    def _rows(self, table: int, sketch: KeySketch) -> int | None:
+        return self.answers[table].profiles[sketch.column].total_rows
+
+    def _disown(self, table: int, sketch: KeySketch) -> None:
+        """Note that a column repeats, though the sample does not show it."""
+        answer = self.answers[table]
+        key = answer.primary_key
+        is_key = key is not None and key.columns == (sketch.column,) and not key.declared
+        self.answers[table] = replace(
+            answer,
+            primary_key=None if is_key else key,
+            sketches=tuple(
+                each._replace(unique=0.0) if each == sketch else each for each in answer.sketches
+            ),
+        )
+
     def _add_targets(self, table: int) -> None:
         """Note the likeliest keys of a table under the names by which others may call them."""
         likely = sorted(self.answers[table].sketches, key=lambda each: (-each.unique, each.column))
@@ -210,7 +251,8 @@ class _Scope:
             answer = self.answers[table].columns[sketch.column]
             if answer.kind in DESCRIBED and not of_table and key_word in (None, "code", "number"):
                 continue
-            if stem and (key_word or (place == 0 and not sketch.whole)):
+            is_text_or_key = not sketch.whole or answer.kind == "identifier"
+            if stem and (key_word or (place == 0 and is_text_or_key)):
                 named_so = OF_TABLE if of_table else SAME_NAME if key_word else BARE
                 self.targets["".join(words)].append((target, named_so))
                 self.shortened[_shortened(words)].append((target, min(named_so, SAME_NAME)))

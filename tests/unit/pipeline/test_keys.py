@@ -139,6 +139,29 @@ def test_the_key_of_a_nested_list_refers_to_its_parent(tmp_path: Path, wrapped: 
     assert child.primary_key is None or child.primary_key.columns != (0,)
 
 
+def test_a_reference_within_the_only_table_of_a_database_is_given(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "one.db") as connection:
+        connection.execute("CREATE TABLE n (id INTEGER PRIMARY KEY, up INTEGER REFERENCES n)")
+        connection.execute("INSERT INTO n VALUES (1, NULL), (2, 1)")
+    (answer,) = annotate(tmp_path / "one.db")
+    assert [(key.columns, key.references) for key in answer.foreign_keys] == [((1,), (0,))]
+
+
+def test_a_sample_without_repetition_is_no_key_where_another_table_has_fewer_rows(tmp_path: Path):
+    orders: list[object] = list(range(5001, 5201))
+    lines: list[object] = [oid for oid in orders for _ in range(2)]
+    write(
+        tmp_path,
+        orders={"oid": orders, "placed": [f"2024-03-{n % 28 + 1:02}" for n in range(200)]},
+        lines={"oid": lines, "pos": [1, 2] * 200, "sku": [f"K{n % 37:03}" for n in range(400)]},
+    )
+    answers = annotate(tmp_path)
+    assert ("lines", "oid", "orders", "oid") in links(answers)
+    keys = {plain(each.table): each.primary_key for each in answers}
+    assert keys["orders"] is not None
+    assert keys["lines"] is None or keys["lines"].columns != (0,)
+
+
 def test_keys_have_a_confidence_and_say_whether_all_rows_agree(library: Annotations):
     loans = next(table for table in library if table.table.endswith("#loans"))
     assert loans.primary_key is not None
