@@ -41,8 +41,11 @@ BENCHMARKS = (
     "byte_model",
     "swarm",
     "killed_workers",
+    "killed_training",
+    "locked_store",
     "sandbox",
     "service",
+    "soak",
     "accuracy",
     "taught_types",
 )

@@ -177,7 +177,9 @@ def _attacked(
 ) -> tuple[Load, dict[str, int]]:
     """Let the clients send while hostile uploads come, one after the other."""
     outcomes: dict[str, int] = {}
-    attacker = threading.Thread(target=lambda: outcomes.update(attack(service, uploads, seed)))
+    attacker = threading.Thread(
+        target=lambda: outcomes.update(attack(service, range(uploads), seed))
+    )
     attacker.start()
     load = _load(service, body, seconds)
     attacker.join()

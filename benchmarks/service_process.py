@@ -11,8 +11,8 @@ import signal
 import socket
 import subprocess
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -83,7 +83,8 @@ class Service:
             pid = waiting.pop()
             found.append(pid)
             for task in Path(f"/proc/{pid}/task").glob("*/children"):
-                waiting += map(int, task.read_text().split())
+                with suppress(OSError):  # it has just ended
+                    waiting += map(int, task.read_text().split())
         return found
 
     def cpu_seconds(self) -> float:
@@ -96,11 +97,17 @@ class Service:
 
     def megabytes(self) -> float:
         """Memory of all its processes, shared pages counted once."""
-        total = 0
+        return sum(self.megabytes_by_process().values())
+
+    def megabytes_by_process(self) -> dict[int, float]:
+        """Memory of each of its processes, which share what they share in equal parts."""
+        found = {}
         for pid in self.pids():
-            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-            total += int(re.findall(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)[0])
-        return total / 1024
+            with suppress(OSError, IndexError):  # it has just ended
+                rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+                pss = re.findall(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)[0]
+                found[pid] = int(pss) / 1024
+        return found
 
 
 @contextmanager
@@ -137,11 +144,11 @@ def form(name: str, content: bytes, **fields: str) -> bytes:
     return b"".join([*parts, head.encode(), content, f"\r\n--{EDGE}--\r\n".encode()])
 
 
-def attack(service: Service, count: int, seed: int) -> dict[str, int]:
-    """Send hostile uploads one after the other; count how each kind of them was answered."""
+def attack(service: Service, numbers: Iterable[int], seed: int) -> dict[str, int]:
+    """Send the hostile uploads of these numbers one after the other; count how they were answered."""
     samples, bombs = sample_files(), _bombs()
     outcomes: dict[str, int] = {}
-    for number in range(count):
+    for number in numbers:
         draw = Random(f"service/{seed}/{number}")
         kind = number % 5
         if kind == 4 and number % 10 == 9:

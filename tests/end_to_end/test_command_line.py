@@ -251,8 +251,7 @@ def test_a_file_name_that_is_no_utf8_is_read_and_shown_with_its_bytes(tmp_path: 
         for name in ("caf\\xe9.csv", "caf\\xe9.parquet"):
             shown = (
                 name
-                if format_name
-                in ("text", "html", "csv", "sql", "load", "load_postgres", "markdown")
+                if format_name in ("text", "html", "csv", "sql", "load", "load_postgres")
                 else name.replace("\\", "\\\\")
             )
             assert shown in done.out, format_name

@@ -258,3 +258,35 @@ def test_the_benchmark_of_the_sandbox_finds_nothing_left_behind(
     result = benchmark_module("sandbox").run(benchmark_module("options").Options(quick=True))
     assert result.settings["left"] == []
     assert all(one.value > 0 for one in result.measurements if one.unit != "items")
+
+
+@pytest.mark.slow
+def test_writers_of_a_locked_store_wait_or_say_so_and_lose_nothing(benchmark_module: Any) -> None:
+    result = benchmark_module("locked_store").run(benchmark_module("options").Options(quick=True))
+    found = {one.name: one.value for one in result.measurements}
+    assert found == {
+        "waited and stored": 2,  # the lock was released after a second
+        "refused with a sentence": 2,  # it was held until they ended
+        "writers with another end": 0,
+        "rows lost or stored by a refused writer": 0,
+    }
+
+
+@pytest.mark.slow
+def test_a_killed_and_resumed_training_run_leaves_the_same_files(benchmark_module: Any) -> None:
+    result = benchmark_module("killed_training").run(
+        benchmark_module("options").Options(quick=True)
+    )
+    assert {one.name: one.value for one in result.measurements} == {
+        "kills in the middle": 1,
+        "files that differ": 0,
+    }
+
+
+@pytest.mark.slow
+def test_the_soak_of_the_service_states_memory_at_three_moments(benchmark_module: Any) -> None:
+    result = benchmark_module("soak").run(benchmark_module("options").Options(quick=True))
+    found = {one.name: one.value for one in result.measurements}
+    assert sum(name.startswith("memory at minute") for name in found) == 9
+    assert all(value > 0 for name, value in found.items() if name.startswith("memory"))
+    assert found["requests with another end than an answer or a sentence"] == 0
