@@ -308,7 +308,9 @@ def link_answers(answers: Iterable[Answered]) -> Iterator[Answered]:
 
 def _linked(waiting: Sequence[Answered]) -> Iterable[Answered]:
     tables = [each.answer for each in waiting if isinstance(each.answer, TableAnnotation)]
-    if len(tables) < 2:
+    if len(tables) < 2 and not any(
+        column.declared and column.declared.references for each in tables for column in each.columns
+    ):
         return waiting
     from aegir.pipeline.foreign_keys import link_tables
 
