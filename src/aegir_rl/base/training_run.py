@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.run_folder import CONFIG, METRICS, RunFolder, hold_lock, render_toml
+from aegir_rl.base.run_folder import CONFIG, LOCK, METRICS, RunFolder, hold_lock, render_toml
 from aegir_rl.base.settings import read_toml
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -128,11 +128,12 @@ def open_run(
 
 
 def will_resume(folder: Path) -> bool:
-    """Return whether a run to be resumed has a checkpoint to go on from; raise if there is no folder.
+    """Return whether a run to be resumed has a checkpoint to go on from; raise if there is no run.
 
-    One without settings is that of a run that was killed as it began.
+    A folder that is empty, or has no settings yet, is that of a run that was killed as it began.
     """
-    if not folder.is_dir():
+    inside = {path.name for path in folder.iterdir()} if folder.is_dir() else {""}
+    if inside and not inside & {CHECKPOINT, CONFIG, METRICS, LOCK}:
         raise UsageError(f"{folder} has no {CHECKPOINT} to resume from; start it without --resume")
     return (folder / CHECKPOINT).exists()
 

@@ -107,7 +107,7 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again_when_resumed(tmp_
         pass
 
 
-@pytest.mark.parametrize("left", [[], ["metrics.jsonl"], ["environment.json", "lock"]])
+@pytest.mark.parametrize("left", [[], ["metrics.jsonl"], [".lock"]])
 def test_a_run_killed_before_its_settings_were_written_begins_when_resumed(
     left: list[str], tmp_path: Path
 ):
