@@ -77,11 +77,11 @@ _Place = tuple[str | int, ...]
 def _places(value: Any, place: _Place) -> Iterator[_Place]:
     if place:
         yield place
-    entries = value.items() if isinstance(value, dict) else ()
+    entries: list[tuple[Any, Any]] = []
     if isinstance(value, list):
-        entries = enumerate(value[:3])
-    elif len(entries) > MANY:
-        entries = list(entries)[:3]
+        entries = list(enumerate(value[:3]))
+    elif isinstance(value, dict):
+        entries = list(value.items())[: 3 if len(value) > MANY else None]
     for key, part in entries:
         yield from _places(part, (*place, key))
 

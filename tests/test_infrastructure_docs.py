@@ -44,7 +44,7 @@ def test_the_code_on_the_page_on_the_simulator_runs(
 def test_the_page_on_the_simulator_names_every_promise_of_the_sandbox() -> None:
     text = (DOCS / "simulator.md").read_text(encoding="utf-8")
     promises = re.findall(r"^  - (\w+):", aegir_rl.simulator.sandbox.__doc__ or "", re.MULTILINE)
-    assert len(promises) == 28
+    assert len(promises) == 29
     assert all(f"`{name}`" in text for name in promises)
 
 

@@ -39,7 +39,7 @@ def test_the_python_of_the_page_runs(
     said = capsys.readouterr().out
     assert "customers.csv email email_address direct" in said
     assert f"{page['run']} table" in said
-    assert set(page["labels"]) == {"city", "people"}  # type: ignore[call-overload]
+    assert set(page["labels"]) == {"city", "people"}
     page["client"].close()  # type: ignore[attr-defined]
 
 

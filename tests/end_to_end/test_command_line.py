@@ -46,7 +46,9 @@ def test_all_examples_are_annotated():
     done = run_process("annotate", EXAMPLES, "--json")
     tables = [json.loads(line) for line in done.out.splitlines()]
     assert done.code == 0, done.err
-    assert len(tables) == 17  # sixteen files, one of them with two sheets
+    assert (
+        len(tables) == 31
+    )  # of 21 files: several sheets, lists and tables of a database among them
     columns = [column for table in tables for column in table["columns"]]
     silent = [column["name"] for column in columns if column["label"] is None]
     assert len(silent) <= 0.03 * len(columns), silent
@@ -244,10 +246,12 @@ def test_a_file_name_that_is_no_utf8_is_read_and_shown_with_its_bytes(tmp_path: 
             "aegir: 2 tables with 20 columns from 3 files",
             rf"aegir: 1 of 3 files failed: {tmp_path}/empty\xe9.csv",
         ]
+        if format_name == "sarif":  # lists findings, not tables
+            continue
         for name in ("caf\\xe9.csv", "caf\\xe9.parquet"):
             shown = (
                 name
-                if format_name in ("text", "html", "csv", "sql")
+                if format_name in ("text", "html", "csv", "sql", "load", "load_postgres")
                 else name.replace("\\", "\\\\")
             )
             assert shown in done.out, format_name

@@ -111,7 +111,8 @@ def test_a_click_shows_which_specialists_were_woken(open_page: Open):
     expect(page.locator(".facts")).to_contain_text(facts)
     specialists = page.locator(".specialists")
     expect(specialists).to_be_hidden()
-    column(page, "city").locator("summary").click()
+    column(page, "city").locator("summary").first.click()
+    column(page, "city").get_by_text("Details", exact=True).click()
     expect(specialists).to_be_visible()
     expect(specialists.locator("dt")).to_have_text(["geo", "names not woken"])
     expect(specialists.locator("dd")).to_have_text(["0.83", "0.12"])
@@ -141,9 +142,25 @@ def test_everything_is_reached_with_the_keyboard(open_page: Open, people: str):
 def test_a_hostile_table_is_shown_and_not_obeyed(open_page: Open, hostile: str):
     guess = (Guess(hostile, 0.2),)
     evil = ColumnAnnotation(
-        *(0, hostile, hostile, 0.9, hostile, hostile, 0.9, hostile, hostile, True),
-        *(hostile, hostile, Guess(hostile, 0.9), "javascript:alert('obeyed')", hostile),
-        *(guess, guess, guess, (hostile, f"x, such as {hostile}")),
+        index=0,
+        name=hostile,
+        label=hostile,
+        confidence=0.9,
+        kind=hostile,
+        type=hostile,
+        type_confidence=0.9,
+        fine_type=hostile,
+        datatype=hostile,
+        personal=True,
+        personal_level=hostile,
+        personal_reason=hostile,
+        relation=Guess(hostile, 0.9),
+        iri="javascript:alert('obeyed')",
+        relation_iri=hostile,
+        runners_up=guess,
+        type_runners_up=guess,
+        relation_runners_up=guess,
+        reasons=(hostile, f"x, such as {hostile}"),
     )
     table = TableAnnotation(hostile, hostile, 0, (evil,), hostile, (hostile,), ((hostile,),))
     page = open_page(render_page([table, table]))

@@ -102,7 +102,7 @@ def test_nasty_files_are_answered_or_refused_and_end_no_worker(
         )
     for name, response in responses.items():
         if name == "many_columns.csv":
-            assert "10,000 columns; the service takes 500" in error_of(response, 413)
+            assert "4,000 columns; the service takes 500" in error_of(response, 413)
         else:
             assert response.status_code == 200, f"{name}: {response.text}"
     assert service.status()["pool"]["restarts"] == before

@@ -169,11 +169,11 @@ def _typed_reading(annotation: TableAnnotation) -> Iterator[str]:
         raise UnloadableError(
             "DuckDB does not read it as a table; save it as CSV and annotate that"
         )
+    if any("." in (name or "") for name in names):
+        raise UnloadableError("it is nested; save it as CSV and annotate that")
     if suffix in (".parquet", ".pq"):
         rows = f"read_parquet({quote_path(Path(source))})"
     elif suffix in JSON_LINES or (suffix == ".json" and _is_array(source)):
-        if any("." in (name or "") for name in names):
-            raise UnloadableError("it is nested; save it as CSV and annotate that")
         columns = ", ".join(f"{quote_text(name or '')}: 'VARCHAR'" for name in names)
         rows = f"read_json({quote_path(Path(source))}, columns = {{{columns}}})"
     else:

@@ -8,7 +8,7 @@
                        column have no column_name
 
 Promises
-  - every row of the file is a row of the table; every value is in the table, in the other one, or stands for no value;
+  - every row of the file is a row of the table, and a comment names totals, comments and repeated headers among them; every value is in the table, in the other one, or stands for no value;
   - a column has a type only if at most `MOST_UNPARSED` of its sampled values do not parse in it, else it is text;
   - names and texts are quoted, whatever they hold, and control characters in names are written as escapes; no table is replaced; a table is loaded in one transaction, all or nothing;
   - what a database cannot read is left out with a comment that says what to do.
@@ -18,6 +18,7 @@ of the database. Limit: in a file of the second kind, a quote inside a cell that
 database reads it.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -37,6 +38,8 @@ RAW = "aegir_raw"
 ZONED = ("%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z", ISO_ZONE)
 """Formats with a zone that databases read as they are."""
 TEXT = Notation()
+_LEFT_OUT = re.compile(r"left out: (?:the totals|.* the header$|.* among the data$)")
+"""Warnings about rows of the file that are no data; every row is loaded."""
 
 
 class Database(Protocol):
@@ -68,6 +71,10 @@ def load_lines(annotations: Sequence[TableAnnotation], database: Database) -> It
         except UnloadableError as reason:
             yield f"-- not loaded: {escape_controls(str(reason))}"
             continue
+        for note in annotation.warnings:
+            if _LEFT_OUT.match(note):
+                what = note.removeprefix("left out: ")
+                yield f"-- loaded like other rows, though not annotated: {escape_controls(what)}"
         yield "BEGIN;"
         yield from reading
         yield from _table_lines(name, annotation, database)

@@ -23,7 +23,7 @@ from aegir.pipeline.registry import check_routes
 from aegir.pipeline.run import (
     Answered,
     Failure,
-    annotate_sources,
+    annotate_linked,
     find_places,
     link_answers,
     prepare,
@@ -95,7 +95,7 @@ def annotate(
 
             answers = RoutingReport(explain=explain_routing, store=log_decisions).passing(answers)
         try:
-            write_annotations(run.answers(link_answers(answers)), format_name, out, why=why)
+            write_annotations(run.answers(answers), format_name, out, why=why)
         except _NoAnswerError:
             tell(f"no table could be annotated; {out} is as it was")
             out = None
@@ -123,12 +123,12 @@ def _over_processes(
     if run.noun == "source":
         watched = _read_databases(watched, settings)
     if count == 1:
-        return annotate_sources(watched, prepared)
+        return annotate_linked(watched, prepared)
     from aegir.pipeline.worker_pool import WorkerPool
 
     pool = ended_after.enter_context(WorkerPool(prepared, workers=count))
     outcomes = pool.annotate(map(str, watched), len(files))
-    return (Answered(0, outcome) for outcome in outcomes)
+    return link_answers(Answered(0, outcome) for outcome in outcomes)
 
 
 def _over_cluster(
@@ -146,7 +146,7 @@ def _over_cluster(
     watched = run.watch(track(files, "annotating"))
     outcomes = annotate_over_cluster(watched, len(files), address, workers, settings)
     ended_after.enter_context(closing(outcomes))
-    return (Answered(0, outcome) for outcome in outcomes)
+    return link_answers(Answered(0, outcome) for outcome in outcomes)
 
 
 def _check_shareable(

@@ -9,8 +9,8 @@ import click
 
 from aegir.cli.options import PathName, settings_from, verb_options
 from aegir.cli.terminal import say, tell
+from aegir.masking.masking import check_apart, read_policy
 from aegir.masking.masking import mask as mask_file
-from aegir.masking.masking import read_policy
 from aegir_rl.base.errors import UsageError
 
 KEY = "AEGIR_MASK_KEY"
@@ -20,7 +20,7 @@ WORTH_A_BAR = 32 << 20
 @click.command(epilog="Example: aegir mask customers.csv --out masked.csv --key-file mask.key")
 @click.argument("file", type=PathName())
 @verb_options("mask")
-@verb_options("rows", "seed", "annotator", "effort", "custom", "memory", "no_memory")
+@verb_options("rows", "seed", "reading", "annotator", "effort", "custom", "memory", "no_memory")
 def mask(
     file: Path,
     out: Path,
@@ -34,6 +34,9 @@ def mask(
     FILE is CSV or the like, JSON lines, a list of JSON objects, or Parquet; the copy has the same format. What happens to a column
     depends on its personal level and kind, by a policy: docs/masking.md.
     """
+    for read, what in ((key_file, "the key"), (mask_policy, "the mask policy")):
+        if read is not None:
+            check_apart(out, read, what)
     key = _read_key(key_file)
     policy = read_policy(mask_policy)
     with _Progress(file) as progress:
@@ -57,11 +60,11 @@ def mask(
 
 
 def _read_key(file: Path | None) -> bytes | None:
-    """The key in a file, else that of the environment, without line ends."""
+    """The key in a file, else that of the environment."""
     if file is None:
-        return os.environ[KEY].strip().encode() if os.environ.get(KEY) else None
+        return os.fsencode(os.environ[KEY]) if os.environ.get(KEY) else None
     try:
-        return file.read_bytes().rstrip(b"\r\n")
+        return file.read_bytes()
     except OSError as error:
         raise UsageError(
             f"the key {file} cannot be read ({error.strerror}); make one with: openssl rand -hex 32 > {file}"

@@ -1,7 +1,7 @@
 """Delimited text, rewritten row by row in the dialect and encoding it came in.
 
-Delimiter, quotes, escapes, line ends, the byte order mark and the header stay; cells are quoted all, or where needed, as in the
-file's first rows. Lines above the table are left out. A row of another width than the table's may have its cells in wrong columns,
+Delimiter, quotes, escapes, line ends, the byte order mark and the header, of one row or two, stay; cells are quoted all, or where
+needed, as in the file's first rows. Lines above the table and rows that repeat its header are left out. A row of another width than the table's may have its cells in wrong columns,
 so all of it is redacted (rows.py). Quotes that never end are refused.
 """
 
@@ -16,7 +16,8 @@ from aegir.masking.rows import EMAIL, ROWS_AT_ONCE, RowMasker
 from aegir.masking.text_streams import LINE_LIMIT, PIECE, Progress, Sink, TextFile, Write
 from aegir.tables.datatype import cell_datatype, is_typed
 from aegir.tables.delimited import Dialect, find_dialect, parse_rows
-from aegir.tables.layout import find_layout
+from aegir.tables.layout import Layout, find_layout
+from aegir.tables.overrides import NO_OVERRIDES, Overrides
 from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import UnreadableTable, UsageError
 from aegir_rl.base.text import amount
@@ -33,35 +34,51 @@ class Structure:
     line_end: str
     above: int
     """Rows above the table."""
-    header: bool
+    header_rows: int
+    """0, 1, or 2: a header of two rows stays in two."""
     columns: int
     width: int
     """Cells of a row; more than columns if every line ends with a delimiter."""
+    skip: int = 0
+    """Lines at the beginning that are no rows."""
 
 
-def find_structure(sample: TextSample) -> Structure:
-    """The structure that the reader of tables found in the same sample."""
-    dialect = find_dialect(sample.head)
+def find_structure(sample: TextSample, overrides: Overrides = NO_OVERRIDES) -> Structure:
+    """The structure that the reader of tables found in the same sample, with the same overrides."""
+    lines = io.StringIO(sample.head, newline="")
+    head = "".join(islice(lines, overrides.skip, None)) if overrides.skip else sample.head
+    dialect = find_dialect(head, overrides.delimiter)
     try:
-        rows = parse_rows(sample.head, dialect)
+        rows = parse_rows(head, dialect)
     except csv.Error:
         dialect = Dialect(dialect.delimiter, None)
-        rows = parse_rows(sample.head, dialect)
-    layout = find_layout(rows)
-    named = any(name is not None for name in layout.header)
-    header = named and not _is_data(
-        rows[layout.body_start - 1], rows[layout.body_start :][:COMPARED_ROWS]
-    )
-    line_end = next((end for end in ("\r\n", "\n", "\r") if end in sample.head), "\n")
+        rows = parse_rows(head, dialect)
+    layout = find_layout(rows, overrides.header)
+    header_rows = _count_header_rows(rows, layout)
+    above = layout.body_start - header_rows
+    body = rows[layout.body_start :][:COMPARED_ROWS]
+    if overrides.header is None and any(_is_data(row, body) for row in rows[above:][:header_rows]):
+        header_rows = 0
+    line_end = next((end for end in ("\r\n", "\n", "\r") if end in head), "\n")
     return Structure(
         dialect,
-        _find_quoting(sample.head, rows, dialect, line_end),
+        _find_quoting(head, rows, dialect, line_end),
         line_end,
-        layout.body_start - named,
-        header,
+        above,
+        header_rows,
         len(layout.header),
         layout.width,
+        overrides.skip,
     )
+
+
+def _count_header_rows(rows: Sequence[Sequence[str]], layout: Layout) -> int:
+    """2 if a name is not in the row above the body, since it was joined of two."""
+    names = {name.strip() for name in layout.header if name is not None}
+    if not names:
+        return 0
+    last = {cell.strip() for cell in rows[layout.body_start - 1]}
+    return 1 if names <= last else 2
 
 
 def _is_data(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
@@ -95,13 +112,12 @@ def rewrite_delimited(
     """Write the masked table; return notes."""
     sink = Sink(write, file)
     writer = _writer(sink.buffer, structure.dialect, structure.quoting, structure.line_end)
-    rows = _rows(file, structure.dialect, progress)
-    for row in islice(filter(None, rows), structure.above + structure.header):
-        if structure.header:
-            sink.buffer.seek(0)
-            sink.buffer.truncate()
-            writer.writerow(row)  # the last of these stays: the header
-    while batch := list(islice(rows, ROWS_AT_ONCE)):
+    rows = _rows(file, structure.dialect, progress, structure.skip)
+    above = list(islice(filter(None, rows), structure.above + structure.header_rows))
+    header = above[structure.above :]
+    writer.writerows(header)
+    body = _Body(rows, header if structure.columns > 1 else [])
+    while batch := list(islice(body, ROWS_AT_ONCE)):
         try:
             for row in _mask(batch, structure, masker):
                 if row:
@@ -115,8 +131,34 @@ def rewrite_delimited(
             ) from None
         sink.flush(PIECE)
     sink.flush()
-    left_out = structure.above
-    return [f"left out: {amount(left_out, 'line')} above the table"] if left_out else []
+    notes = []
+    if left_out := structure.skip + structure.above:
+        notes.append(f"left out: {amount(left_out, 'line')} above the table")
+    if body.repeated:
+        verb = "repeats" if body.repeated == 1 else "repeat"
+        notes.append(f"left out: {amount(body.repeated, 'row')} that {verb} the header")
+    return notes
+
+
+class _Body:
+    """The rows below the header without those that repeat it, which are counted."""
+
+    def __init__(self, rows: Iterator[list[str]], header: Sequence[Sequence[str]]) -> None:
+        self._rows, self._header = rows, [list(map(str.strip, row)) for row in header]
+        self._first = {row[0] for row in self._header}
+        self.repeated = 0
+
+    def __iter__(self) -> "_Body":
+        return self
+
+    def __next__(self) -> list[str]:
+        for row in self._rows:
+            if not row or row[0].strip() not in self._first:
+                return row
+            if list(map(str.strip, row)) not in self._header or not any(map(str.strip, row)):
+                return row
+            self.repeated += 1
+        raise StopIteration
 
 
 def _mask(batch: list[list[str]], structure: Structure, masker: RowMasker) -> Iterator[list[str]]:
@@ -146,20 +188,20 @@ def read_masked(
 ) -> Iterator[list[tuple[int, str]]]:
     """The rows of a file that `rewrite_delimited` wrote, each cell with its column."""
     rows = filter(None, _rows(file, structure.dialect, progress))
-    if structure.header:
-        next(rows, None)
-    for row in rows:
+    for row in islice(rows, structure.header_rows, None):
         if any(map(str.strip, row)):
             yield list(enumerate(row))
 
 
-def _rows(file: TextFile, dialect: Dialect, progress: Progress) -> Iterator[list[str]]:
+def _rows(
+    file: TextFile, dialect: Dialect, progress: Progress, skip: int = 0
+) -> Iterator[list[str]]:
     """All rows, blank ones as empty lists; `UnreadableTable` for quotes that do not end."""
     held = 0
 
     def lines() -> Iterator[str]:
         nonlocal held
-        for line in file.lines(progress):
+        for line in islice(file.lines(progress), skip, None):
             held += len(line)
             if held > LINE_LIMIT:
                 raise UnreadableTable(

@@ -39,35 +39,59 @@ class RecordMasker:
 
     def __init__(self, masker: RowMasker) -> None:
         self.masker = masker
-        self._index = {each.name: each.index for each in masker.plan.columns}
+        self._indices: dict[str | None, list[int]] = {}
+        for each in masker.plan.columns:
+            self._indices.setdefault(each.name, []).append(each.index)
+        for name, shared in self._indices.items():
+            masked = [index for index in shared if index in masker.masked]
+            if len({masker.plan.columns[index].action for index in shared}) > 1:
+                self._indices[name] = masked[:1]  # which is which may be seen wrongly
+        self._paths: dict[str, dict[tuple[str, ...], int]] = {}
 
     def mask(self, records: Sequence[dict[str, Any]]) -> None:
         """Mask the values of records in place."""
         masker = self.masker
-        leaves = [list(self.leaves(record, "")) for record in records]
+        leaves = [list(self.leaves(record)) for record in records]
         rows = []
         for found in leaves:
             cells = [""] * len(masker.plan.columns)
-            for leaf in found:
+            for leaf in reversed(found):  # the first of a column's values in a record is its cell
                 if leaf.column is not None:
                     cells[leaf.column] = leaf.text
             rows.append(cells)
         for found, masked in zip(leaves, masker.mask_rows(rows), strict=True):
+            seen = set()
             for leaf in found:
-                text = (
-                    masker.mask_outside(leaf.text) if leaf.column is None else masked[leaf.column]
-                )
+                if leaf.column is None:
+                    text = masker.mask_outside(leaf.text)
+                elif leaf.column in seen:
+                    text = masker.mask_cell(leaf.column, leaf.text, 0, ())
+                else:
+                    text = masked[leaf.column]
+                    seen.add(leaf.column)
                 if text != leaf.text:
                     leaf.holder[leaf.key] = text
 
-    def leaves(self, holder: dict[str, Any], prefix: str) -> Iterator["Leaf"]:
+    def leaves(self, holder: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator["Leaf"]:
         """Every value of a record that is masked as one."""
         for key, value in holder.items():
-            index = self._index.get(prefix + key)
+            path = (*above, key)
+            index = self._column(path)
             if index is None and isinstance(value, dict) and value:
-                yield from self.leaves(value, f"{prefix}{key}.")
+                yield from self.leaves(value, path)
             else:
                 yield Leaf(holder, key, index, _text(value))
+
+    def _column(self, path: tuple[str, ...]) -> int | None:
+        """The column of a path; of paths with one name (a.b, and b in a), each has its own, in the order they are met."""
+        name = ".".join(path)
+        indices = self._indices.get(name)
+        if indices is None:
+            return None
+        if len(indices) == 1:
+            return indices[0]
+        known = self._paths.setdefault(name, {})
+        return indices[min(known.setdefault(path, len(known)), len(indices) - 1)]
 
 
 class Leaf(NamedTuple):
@@ -167,5 +191,5 @@ def read_masked(
         if record is not None:
             yield [
                 (outside if leaf.column is None else leaf.column, leaf.text)
-                for leaf in reader.leaves(record, "")
+                for leaf in reader.leaves(record)
             ]

@@ -16,6 +16,7 @@ Limits: what a column is comes from the sample. CSV and the like, JSON lines, li
 rewritten; other formats are refused.
 """
 
+import os
 import secrets
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -34,6 +35,7 @@ from aegir.pipeline.run import Answered, Failure, Prepared, annotate_sources, pr
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.tables.formats import MAGIC_LENGTH, Format, recognise
 from aegir.tables.json_documents import looks_like_lines
+from aegir.tables.overrides import Overrides
 from aegir_rl.base.errors import CheckFailed, UnreadableTable, UsageError
 from aegir_rl.base.files import NewContent, replacing
 
@@ -56,23 +58,29 @@ def mask(
     """Write `source` to `out` with its personal columns masked, and report what was done to each column.
 
     `policy` is a TOML file (docs/masking.md); with the same `key`, of at least 16 bytes, equal values have equal tokens in all files;
-    without one a random key is used. How the table is annotated is said by `settings` or its fields as keywords. `say` is called
+    line ends after it do not count, so the bytes of a file are the key that --key-file reads; without one a random key is used. How the table is annotated is said by `settings` or its fields as keywords. `say` is called
     with a sentence for each taught type that cannot be used.
     """
     path, target = Path(source), Path(out)
     _check_paths(path, target)
+    if isinstance(policy, str | Path):
+        check_apart(target, policy, "the mask policy")
+    key = None if key is None else without_line_end(key)
     if key is not None and len(key) < LEAST_KEY:
         raise UsageError(
             f"the key has {len(key)} bytes; expected at least {LEAST_KEY}, such as `openssl rand -hex 32` writes"
         )
     chosen = policy if isinstance(policy, MaskPolicy) else read_policy(policy)
     annotating = (settings or AnnotationSettings()).changed(**changes)
+    if isinstance(annotating.memory, str | Path):
+        check_apart(target, annotating.memory, "the memory")
     format_, answered = _annotate(path, prepare(annotating, say=say))
     plan = _plan(answered, chosen)
     with replacing(target) as new:
         if new.partial is None:
             raise UsageError(f"{target} is a pipe or a device; masking needs a regular file")
-        work = _Work(path, format_, plan, chosen, key or secrets.token_bytes(32), new, watch)
+        key_used = key or secrets.token_bytes(32)
+        work = _Work(path, format_, plan, chosen, key_used, new, watch, annotating.overrides)
         notes = work.rewrite()
         check = check_rows(work.read_back(), work.masker.originals, work.masker.plan.columns)
         _raise_if_found(path, work.masker, check)
@@ -100,8 +108,23 @@ def _check_paths(source: Path, out: Path) -> None:
         raise UsageError(f"{source} is a pipe or a device; masking reads twice, so give a file")
     if out.is_dir():
         raise UsageError(f"--out {out} is a folder; give the name of a file in it")
-    if out.exists() and out.samefile(source):
-        raise UsageError(f"--out {out} is the table itself; give another name")
+    check_apart(out, source, "the table itself")
+
+
+def check_apart(out: Path, read: str | Path, what: str) -> None:
+    """Refuse an output that is a file which is read, by whatever path or link it is named.
+
+    Folders on the way that are not there yet count as if they were made, since writing makes them.
+    """
+    written, other = (Path(os.path.realpath(path)) for path in (out, read))
+    both = written.exists() and other.exists()
+    if written == other or (both and written.samefile(other)):
+        raise UsageError(f"--out {out} is {what}; give another name")
+
+
+def without_line_end(key: bytes) -> bytes:
+    """A key as it counts: without the line ends with which files of keys end."""
+    return key.rstrip(b"\r\n")
 
 
 def _annotate(path: Path, prepared: Prepared) -> tuple[Format, Answered]:
@@ -142,6 +165,7 @@ class _Work:
         key: bytes,
         new: NewContent,
         watch: Watch,
+        overrides: Overrides,
     ) -> None:
         self.path, self.new = path, new
         self._size, self._watch = path.stat().st_size, watch
@@ -154,19 +178,19 @@ class _Work:
             self.masker = RowMasker(fit_plan(path, plan), policy, key)
             return
         self.masker = RowMasker(plan, policy, key)
-        self._file, sample = open_text(path)
+        self._file, sample = open_text(path, overrides.encoding)
         self._file.encode(policy.redacted)
         start = sample.head.lstrip()[:1]
         is_lines = looks_like_lines(sample.head) or path.name.lower().endswith(LINES_SUFFIXES)
-        if start == "{" and is_lines:
+        if not overrides.delimited and start == "{" and is_lines:
             self.format_name = "JSON lines"
-        elif start in ("{", "["):
+        elif not overrides.delimited and start in ("{", "["):
             self.format_name = "JSON"
         else:
             from aegir.masking.delimited_files import find_structure
 
             self.format_name = "delimited text"
-            self._structure = find_structure(sample)
+            self._structure = find_structure(sample, overrides)
             if self._structure.columns != len(plan.columns):
                 raise UnreadableTable(
                     f"{path} has {self._structure.columns} columns for rewriting but {len(plan.columns)} for reading; convert it to plain CSV first"

@@ -76,7 +76,7 @@ def plan_masking(
         values = table.columns[column.index].present
         present = tuple(value for value in values if value.strip().lower() not in MISSING)
         plans.append(_plan_column(column, present, probability, policy, has_direct))
-    notes = list(answer.warnings)
+    notes = _reading_notes(answer.warnings)
     notes += [
         f"the policy names the column {pattern!r}, which the table does not have"
         for pattern in policy.columns
@@ -84,6 +84,14 @@ def plan_masking(
     ]
     subject = _shift_subject(answer, plans, policy, notes)
     return MaskPlan(tuple(plans), subject, tuple(notes))
+
+
+def _reading_notes(warnings: Sequence[str]) -> list[str]:
+    """What reading says of the table, without what it left out or joined: rewriting does otherwise, and says so itself."""
+    notes = [each for each in warnings if "left out" not in each and "in two rows" not in each]
+    if any("left out" in each and "totals" in each for each in warnings):
+        notes.append("totals at the end are masked like other rows")
+    return notes
 
 
 def _plan_column(

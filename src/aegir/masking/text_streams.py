@@ -77,9 +77,21 @@ class Sink:
             self.buffer.truncate()
 
 
-def open_text(path: Path) -> tuple[TextFile, TextSample]:
-    """A file with its encoding, and the sample of it from which its structure is found."""
+def open_text(path: Path, encoding: str | None = None) -> tuple[TextFile, TextSample]:
+    """A file with its encoding, by `encoding` if it is given, and the sample of it from which its structure is found."""
     with path.open("rb") as raw:
         sample = sample_file(raw, path.stat().st_size)
     codec, length = find_encoding(sample)
-    return TextFile(path, codec, sample.head[:length]), decode_sample(sample, str(path))
+    if encoding is not None:
+        codec, length = _as_given(encoding, codec, length)
+    text = decode_sample(sample, str(path), encoding=encoding)
+    return TextFile(path, codec, sample.head[:length]), text
+
+
+def _as_given(encoding: str, found: str, mark: int) -> tuple[str, int]:
+    """The codec of an encoding that was given, and the length of the mark; codecs that write a mark of their own are not used."""
+    if not encoding.startswith("utf"):
+        return encoding, 0
+    if encoding in ("utf-16", "utf-32"):
+        return found if found.startswith(encoding) else f"{encoding}-le", mark
+    return "utf-8" if encoding == "utf-8-sig" else encoding, mark

@@ -11,12 +11,12 @@ probability. On everyday tables only telephones are ruled out, where a rule name
 like them in any script. Vetoes that would leave no type are ignored.
 
 Siblings have names that differ in a number, a weekday, a month or a word such as min and max alone, and values of one datatype; or
-the same few values, below headers that suggest the same or nothing. A header that says nothing but its number (Col1, x2) makes no
-siblings, and a flag is no sibling of a count. A table without siblings keeps its scores, bit for bit.
+the same few values, below headers that suggest the same or nothing. A header that says nothing but its number (Col1, x2) makes
+siblings only of three columns of numbers or more that read as one kind (y1985 … y2024), and a flag is no sibling of a count. A table without siblings keeps its scores, bit for bit.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,8 +35,9 @@ from aegir.readers.scores import (
     explain_verdict,
     type_places,
 )
-from aegir.tables.datatype import infer_datatype
+from aegir.tables.datatype import NUMERIC, infer_datatype
 from aegir.tables.table import Column, Table
+from aegir.vocabulary.hierarchy import kind_of
 from aegir.vocabulary.terms import (
     FINE_INDEX,
     FINE_NAMES,
@@ -66,6 +67,10 @@ MOST_SHARED = 12
 """Different values that siblings by their values may have: beyond, equal sets are keys of the same things under other names."""
 FLAG_VALUES = 2
 """Up to so many values a column is a flag, and no sibling of a count."""
+LEAST_NUMBERED = 3
+"""Columns whose headers say little but a number that are siblings, …"""
+ALIKE = 0.9
+"""… if this share of them is likeliest of one kind."""
 _YEAR = re.compile(r"\s*(1[89]|20)\d\d\s*")
 _CYCLE_MARKS = frozenset(("weekday", "month"))
 _WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -321,6 +326,7 @@ def _explain(verdict: RuleVerdict, learnt: Explanation, overruled: str | None) -
 def pool_siblings(table: Table, scores: TableScores) -> TableScores:
     """Return the scores of a table in which siblings have the same probabilities."""
     groups = list(sibling_groups(table))
+    groups += _numbered_groups(table, scores, groups)
     if not groups or scores.custom:
         return scores
     types = scores.types.copy()
@@ -347,6 +353,39 @@ def sibling_groups(table: Table) -> Iterator[list[int]]:
             if len(group) > 1:
                 taken.update(group)
                 yield group
+
+
+def _numbered_groups(
+    table: Table, scores: TableScores, groups: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Return columns of numbers whose headers are a number, with a letter or a word at most, and that read alike.
+
+    A group takes in those of the found groups that it covers. Headers that are all numbers are those of no header row.
+    """
+    found: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for index, column in enumerate(table.columns):
+        stem = name_stem(column.name) or ()
+        says = is_informative(column.name) or all(len(part) == 1 for part in stem)
+        is_number = infer_datatype(column.values) in NUMERIC
+        is_flag = len(set(column.present)) <= FLAG_VALUES
+        if "#" in stem and says and is_number and not is_flag:
+            found[stem].append(index)
+    known = {index: len(group) for group in groups for index in group}
+    return [
+        group
+        for stem, group in found.items()
+        if len(group) >= LEAST_NUMBERED
+        and (stem != ("#",) or len(group) < len(table.columns))
+        and any(known.get(index) != len(group) for index in group)
+        and _read_alike(scores, group)
+    ]
+
+
+def _read_alike(scores: TableScores, group: Sequence[int]) -> bool:
+    """Return whether nearly all columns are likeliest of one kind."""
+    read, names = (scores.types, TYPE_NAMES) if scores.fine is None else (scores.fine, FINE_NAMES)
+    kinds = Counter(kind_of(names[int(read[index].argmax())]) for index in group)
+    return kinds.most_common(1)[0][1] >= ALIKE * len(group)
 
 
 def name_stem(header: str | None) -> tuple[str, ...] | None:

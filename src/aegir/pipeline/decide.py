@@ -9,6 +9,7 @@ none. The label is the fine type, else the type, or the type's kind if only that
 is called so only where nothing better is known. "None of these" wins where it is likelier than any name.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
@@ -20,7 +21,7 @@ from aegir.pipeline.correct import pool_siblings
 from aegir.pipeline.subject import describes, find_keys, find_subject, repeats
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
-from aegir.tables.datatype import ColumnProfile, describe_column
+from aegir.tables.datatype import ColumnProfile, describe_column, is_email
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, is_personal, kind_of, personal_meaning
 from aegir.vocabulary.terms import (
@@ -53,10 +54,42 @@ REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText
 EMAILS, EMAIL_SHARE = 3, 0.05
 """Cells with an e-mail address from which on a column of other text identifies persons: at least so many, and this share."""
 EMAIL_LABELS = ("email", "email_address")
-"""Columns of e-mail addresses themselves; whose they are, the learnt probability tells."""
+"""Columns of e-mail addresses themselves, which reach persons unless nearly all are those of roles."""
+SURE_EMAILS = 0.9
+"""Confidence of EMAIL_LABELS from which on a column is taken to reach persons, also where some cells are no addresses."""
 EMAILS_REASON = "cells hold e-mail addresses"
+ROLES = frozenset(
+    (
+        *("info", "contact", "contacts", "office", "sales", "support", "admin", "noreply", "hello"),
+        *("service", "services", "kontakt", "help", "helpdesk", "enquiries", "inquiries", "mail"),
+        *("team", "press", "media", "billing", "accounts", "orders", "jobs", "careers", "hr"),
+        *(
+            "marketing",
+            "webmaster",
+            "postmaster",
+            "hostmaster",
+            "newsletter",
+            "reception",
+            "donotreply",
+        ),
+        *(
+            "contacto",
+            "contato",
+            "ventas",
+            "vertrieb",
+            "bestellung",
+            "buero",
+            "privacy",
+            "security",
+        ),
+    )
+)
+"""First words of e-mail addresses that reach an organisation, not a person."""
+ROLE_SHARE = 0.9
+ROLES_REASON = "nearly all e-mail addresses are of roles such as info or sales, not of persons"
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
+_FIRST_WORD = re.compile(r"[\d._+-]+").split
 _KEYS_OF_PERSONS = frozenset(
     name
     for name, term in FINE_TYPES.items()
@@ -102,6 +135,7 @@ def decide(
                 relations[column.index],
                 column.index == subject,
                 holds_emails=profiles[column.index].emails >= _least_emails(profiles[column.index]),
+                addresses=_addresses(table.columns[column.index], column, profiles[column.index]),
             )
             for column in named
         ),
@@ -189,16 +223,26 @@ def _relate_column(
     is_subject: bool,
     *,
     holds_emails: bool,
+    addresses: Sequence[str] | None,
 ) -> ColumnAnnotation:
-    """Return the answer with its relation and whether it is personal."""
+    """Return the answer with its relation and whether it is personal; `addresses` are the cells of an e-mail column."""
     relations = scores.relations[named.index]
     related = [] if is_subject else best_guesses(relations, RELATION_NAMES)
     probability, personal = _personal_meaning(named, scores, related)
     named_so = named.label in EMAIL_LABELS or named.type == "URL"
     if holds_emails and not named_so and (personal is None or personal.level != "direct"):
         probability, personal = 1.0, PersonalMeaning("direct", EMAILS_REASON)
+    reasons = named.reasons
+    if addresses is not None and (personal is None or personal.level != "direct"):
+        if _are_of_roles(addresses):
+            reasons = (*reasons, ROLES_REASON)
+        else:
+            personal = FINE_TYPES["email_address"].if_personal
+            sure = named.confidence if named.label in EMAIL_LABELS else 1.0
+            probability = max(probability, sure, LIKELY)
     return replace(
         named,
+        reasons=reasons,
         personal_confidence=round(probability, 6),
         personal=personal is not None,
         personal_level=personal.level if personal else None,
@@ -403,6 +447,24 @@ def _personal_meaning(
 def _least_emails(profile: ColumnProfile) -> float:
     """Return how many cells with an e-mail address make a column personal, whatever else it holds."""
     return max(EMAILS, EMAIL_SHARE * (profile.rows - profile.missing))
+
+
+def _addresses(
+    column: Column, named: ColumnAnnotation, profile: ColumnProfile
+) -> Sequence[str] | None:
+    """Return the cells of a column that is surely one of e-mail addresses, or holds nothing else; else None."""
+    cells = [cell.strip() for cell in column.present if "@" in cell]
+    if named.label in EMAIL_LABELS and named.confidence >= SURE_EMAILS:
+        return cells
+    count = profile.rows - profile.missing
+    return cells if 0 < count == len(cells) and all(map(is_email, cells)) else None
+
+
+def _are_of_roles(addresses: Sequence[str]) -> bool:
+    """Return whether nearly all e-mail addresses begin with a word for a role; False without any."""
+    local = (address.partition("@")[0].lower() for address in addresses)
+    roles = sum(_FIRST_WORD(each)[0] in ROLES or each.replace("-", "") in ROLES for each in local)
+    return roles > 0 and roles >= ROLE_SHARE * len(addresses)
 
 
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from aegir.answers.annotation import TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.keys import ForeignKey, KeySketch
 from aegir.pipeline.subject import (
@@ -45,6 +45,10 @@ from aegir.pipeline.subject import (
 from aegir.tables.datatype import ColumnProfile
 
 LEAST_CONFIDENCE = 0.5
+SURE_VALUES = 0.95
+"""What the values must leave of a name to show that a column holds the keys of another table."""
+_WITH = " (with "
+"""What stands between the column a part of a key refers to and the other parts (`tables.declared.declared_references`)."""
 OWN_KEY = 0.7
 """From this chance to be the key of its own table on, a column refers only to a table that its header names."""
 DESCRIBED = frozenset(("place", "time"))
@@ -102,21 +106,22 @@ class _Scope:
     """Tables that may refer to each other."""
 
     def __init__(self, answers: Sequence[TableAnnotation]) -> None:
-        self.answers = answers
+        self.answers = list(answers)
         places = [catalogue_table(each) for each in answers]
         self.tables = {place.table.lower(): index for index, place in enumerate(places)}
         self.named = [table_words(place.table) for place in places]
         self.words = [header_words([c.name for c in each.columns]) for each in answers]
         self.targets: defaultdict[str, list[tuple[_Target, float]]] = defaultdict(list)
         self.shortened: defaultdict[str, list[tuple[_Target, float]]] = defaultdict(list)
+        self._disown_keys()
         for table in range(len(answers)):
             self._add_targets(table)
 
     def link(self) -> Iterator[TableAnnotation]:
         """Yield the answers with their foreign keys."""
         for table, answer in enumerate(self.answers):
-            found = list(self._declared(answer))
-            known = {key.columns[0] for key in found}
+            found = list(self._declared(answer)) or list(self._to_parent(answer))
+            known = {column for key in found for column in key.columns}
             for sketch in answer.sketches:
                 if sketch.column in known:
                     continue
@@ -128,27 +133,108 @@ class _Scope:
 
     def _declared(self, answer: TableAnnotation) -> Iterator[ForeignKey]:
         """Yield the foreign keys that the source declares, as far as the other table is here."""
+        indices = {(column.name or "").lower(): column.index for column in answer.columns}
         for column in answer.columns:
             if not (column.declared and column.declared.references):
                 continue
-            table, _, name = column.declared.references.rpartition(".")
-            other = self.tables.get(
-                table.lower(), self.tables.get(table.rpartition(".")[2].lower())
-            )
-            if other is None:
+            _, _, with_others = column.declared.references.partition(_WITH)
+            names = with_others.removesuffix(")").lower().split(", ") if with_others else []
+            others = [indices.get(name) for name in names]
+            columns = sorted((column.index, *(each for each in others if each is not None)))
+            if None in others or column.index != columns[0]:
+                continue  # a key of several columns is given once, by its first
+            targets = [self._declared_target(answer.columns[each]) for each in columns]
+            tables = {target[0] for target in targets if target}
+            if None in targets or len(tables) != 1:
                 continue
-            names = [(each.name or "").lower() for each in self.answers[other].columns]
-            if name.lower() in names:
-                place = names.index(name.lower())
+            other = self.answers[tables.pop()]
+            places = tuple(target[1] for target in targets if target)
+            yield ForeignKey(
+                columns=tuple(columns),
+                table=other.table,
+                references=places,
+                names=tuple(other.columns[place].name for place in places),
+                confidence=1.0,
+                reason=f"declared to reference {column.declared.references}",
+                declared=True,
+            )
+
+    def _to_parent(self, answer: TableAnnotation) -> Iterator[ForeignKey]:
+        """Yield the key that the reader gave the rows of a nested list: `parent.id` of `t.json#items` is `id` of `t.json`."""
+        file, mark, path = answer.table.partition("#")
+        header = (answer.columns[0].name or "") if mark and answer.columns else ""
+        steps = path.split(".")
+        above = {
+            f"{file}#{'.'.join(steps[:end])}": f"{steps[end - 1]}." for end in range(1, len(steps))
+        }
+        above[file] = "parent."
+        for other in self.answers:
+            start = above.get(other.table)
+            if start is None or other.source != answer.source or not header.startswith(start):
+                continue
+            names = [column.name for column in other.columns]
+            name = header.removeprefix(start)
+            if name in names:
+                place = names.index(name)
+                seen = answer.profiles[:1] + other.profiles[place : place + 1]
                 yield ForeignKey(
-                    columns=(column.index,),
-                    table=self.answers[other].table,
+                    columns=(0,),
+                    table=other.table,
                     references=(place,),
-                    names=(self.answers[other].columns[place].name,),
+                    names=(name,),
                     confidence=1.0,
-                    reason=f"declared to reference {column.declared.references}",
-                    declared=True,
+                    holds=bool(seen) and all(each.complete for each in seen),
+                    reason=f"the list is in a row of {other.table}, which has this {name}",
                 )
+                return
+
+    def _declared_target(self, column: ColumnAnnotation) -> tuple[int, int] | None:
+        """Return the table and the column that a column is declared to refer to; None if they are not here."""
+        declared = column.declared.references if column.declared else None
+        table, _, name = (declared or "").partition(_WITH)[0].rpartition(".")
+        place = self.tables.get(table.lower(), self.tables.get(table.rpartition(".")[2].lower()))
+        if place is None:
+            return None
+        names = [(each.name or "").lower() for each in self.answers[place].columns]
+        return (place, names.index(name.lower())) if name.lower() in names else None
+
+    def _disown_keys(self) -> None:
+        """Call no key what only a sample shows to be one, if its values are the keys, of that name, of a table of fewer rows."""
+        named: defaultdict[str, list[tuple[int, KeySketch]]] = defaultdict(list)
+        for table, answer in enumerate(self.answers):
+            for sketch in answer.sketches:
+                words = self.words[table][sketch.column]
+                if sketch.unique >= LEAST_KEY and split_key_word(words)[0]:
+                    named["".join(words)].append((table, sketch))
+        for places in named.values():
+            rows = [self._rows(*each) for each in places]
+            least = min(rows, key=lambda each: each or 0)
+            if least is None or rows.count(least) != 1:
+                continue
+            parent, key = places[rows.index(least)]
+            target = _Target(parent, key, of_table=True)
+            for (table, sketch), count in zip(places, rows, strict=True):
+                sampled = not self.answers[table].profiles[sketch.column].complete
+                if sampled and (count or 0) > least and not self._is_own(table, sketch):
+                    weight, _, _ = self._values(table, sketch, target, OTHER_WORD)
+                    if weight >= SURE_VALUES:
+                        self._disown(table, sketch)
+
+    def _rows(self, table: int, sketch: KeySketch) -> int | None:
+        return self.answers[table].profiles[sketch.column].total_rows
+
+    def _disown(self, table: int, sketch: KeySketch) -> None:
+        """Note that a column repeats, though the sample does not show it."""
+        answer = self.answers[table]
+        key = answer.primary_key
+        is_key = key is not None and key.columns == (sketch.column,) and not key.declared
+        self.answers[table] = replace(
+            answer,
+            primary_key=None if is_key else key,
+            sketches=tuple(
+                each._replace(unique=0.0) if each == sketch else each for each in answer.sketches
+            ),
+        )
 
     def _add_targets(self, table: int) -> None:
         """Note the likeliest keys of a table under the names by which others may call them."""
@@ -165,7 +251,8 @@ class _Scope:
             answer = self.answers[table].columns[sketch.column]
             if answer.kind in DESCRIBED and not of_table and key_word in (None, "code", "number"):
                 continue
-            if stem and (key_word or (place == 0 and not sketch.whole)):
+            is_text_or_key = not sketch.whole or answer.kind == "identifier"
+            if stem and (key_word or (place == 0 and is_text_or_key)):
                 named_so = OF_TABLE if of_table else SAME_NAME if key_word else BARE
                 self.targets["".join(words)].append((target, named_so))
                 self.shortened[_shortened(words)].append((target, min(named_so, SAME_NAME)))

@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -146,7 +147,7 @@ def annotate(
     places = [
         place for source in sources for place in find_places(source, chosen.tables, notes.append)
     ]
-    answers = [each.answer for each in link_answers(annotate_sources(places, prepared))]
+    answers = [each.answer for each in annotate_linked(places, prepared)]
     tables = tuple(answer for answer in answers if isinstance(answer, TableAnnotation))
     failures = tuple(answer for answer in answers if isinstance(answer, Failure))
     if failures and not tables and len(places) == 1:
@@ -279,6 +280,12 @@ def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[
     yield from _answer(waiting, prepared)
 
 
+def annotate_linked(sources: Iterable[object], prepared: Prepared) -> Iterator[Answered]:
+    """Yield the same with foreign keys between tables; what was read before standard input does not wait for it."""
+    for _, together in groupby(sources, lambda source: source == "-"):
+        yield from link_answers(annotate_sources(together, prepared))
+
+
 def link_answers(answers: Iterable[Answered]) -> Iterator[Answered]:
     """Yield the outcomes, in their order, with the foreign keys between tables: of at most LINKED_COLUMNS columns at once.
 
@@ -301,7 +308,9 @@ def link_answers(answers: Iterable[Answered]) -> Iterator[Answered]:
 
 def _linked(waiting: Sequence[Answered]) -> Iterable[Answered]:
     tables = [each.answer for each in waiting if isinstance(each.answer, TableAnnotation)]
-    if len(tables) < 2:
+    if len(tables) < 2 and not any(
+        column.declared and column.declared.references for each in tables for column in each.columns
+    ):
         return waiting
     from aegir.pipeline.foreign_keys import link_tables
 

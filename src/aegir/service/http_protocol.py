@@ -23,11 +23,9 @@ from aegir.service.responses import refusal
 from aegir.service.security import RESERVED_PLACE, security_headers, too_many_connections
 
 LONGEST_HEADERS = 32 << 10
-"""Bytes of the headers of a request."""
+"""Bytes of the headers of a request, with its first line and the empty one at their end."""
 SECONDS_TO_BEGIN = 0.05
 """After which a connection that has sent no request may be dropped for another one."""
-PIECE = 8 << 10
-"""Bytes of headers that are parsed at once; h11 counts what is left over from them."""
 
 
 def service_protocol(connections: Connections, limits: RequestLimits) -> type[H11Protocol]:
@@ -75,11 +73,13 @@ class ServiceProtocol(H11Protocol):
                 timer.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Parse headers in pieces, so that their length is bounded, and bodies as they come."""
+        """Parse headers up to the bytes that they may have, where h11 counts them, and bodies as they come."""
         self._has_received = True
         start = 0
         while start < len(data) and not self.transport.is_closing():
-            end = len(data) if self._is_busy else start + PIECE
+            end = len(data)
+            if not self._is_busy:
+                end = start + max(LONGEST_HEADERS - len(self.conn.trailing_data[0]), 1)
             super().data_received(data[start:end])
             self._note_request()
             start = end

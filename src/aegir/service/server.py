@@ -124,7 +124,7 @@ async def _serve(
             access_log=False,
             server_header=False,
             backlog=ACCEPTED_AT_ONCE,
-            h11_max_incomplete_event_size=LONGEST_HEADERS,
+            h11_max_incomplete_event_size=LONGEST_HEADERS - 1,  # of headers that go on
         )
     )
 

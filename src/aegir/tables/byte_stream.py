@@ -19,9 +19,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from aegir_rl.base.errors import UnreadableTable, UsageError
+
+if TYPE_CHECKING:
+    from aegir.tables.json_outline import JsonOutline
 
 WHOLE = 4 << 20
 HEAD = 256 << 10
@@ -41,6 +44,8 @@ class ByteSample:
     blocks: tuple[bytes, ...] = ()
     whole: bool = True
     warnings: tuple[str, ...] = ()
+    outline: "JsonOutline | None" = None
+    """Of a JSON object that is not whole."""
 
 
 class ByteStream:
@@ -150,7 +155,12 @@ def sample_file(file: BinaryIO, size: int) -> ByteSample:
     for index in range(0, total, every):
         file.seek(len(head) + index * length)
         blocks.append(file.read(length))
-    return ByteSample(head, tuple(blocks), whole=False)
+    outline = _begin_outline(head)
+    if outline is not None:
+        file.seek(len(head))
+        while not outline.ended and (piece := file.read(PIECE)):
+            outline.feed(piece)
+    return ByteSample(head, tuple(blocks), whole=False, outline=outline)
 
 
 def sample_stream(stream: ByteStream, limit: int = STREAM_LIMIT) -> ByteSample:
@@ -164,8 +174,11 @@ def sample_stream(stream: ByteStream, limit: int = STREAM_LIMIT) -> ByteSample:
     stream.read(len(head))
     stored: list[bytes] = []
     every, index, seen = 1, 0, len(head)
+    outline = _begin_outline(head)
     while seen < limit and (block := stream.read(length)):
         seen += len(block)
+        if outline is not None:
+            outline.feed(block)
         if index % every == 0:
             stored.append(block)
             if len(stored) == 2 * count:
@@ -174,7 +187,22 @@ def sample_stream(stream: ByteStream, limit: int = STREAM_LIMIT) -> ByteSample:
     warnings = _damage_warnings(stream)
     if seen >= limit:
         warnings += (f"only the first {limit >> 20} MB of the unpacked data were sampled",)
-    return ByteSample(head, tuple(stored), whole=False, warnings=warnings)
+    return ByteSample(head, tuple(stored), whole=False, warnings=warnings, outline=outline)
+
+
+def _begin_outline(head: bytes) -> "JsonOutline | None":
+    """The outline of what begins as a JSON object of bytes, fed with its head."""
+    if (
+        not head[:PIECE].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+        or b"\0" in head[:4]
+    ):
+        return None
+    from aegir.tables.json_outline import JsonOutline
+
+    outline = JsonOutline()
+    for start in range(0, len(head), PIECE):
+        outline.feed(head[start : start + PIECE])
+    return outline
 
 
 def _damage_warnings(stream: ByteStream) -> tuple[str, ...]:

@@ -138,9 +138,15 @@ MOST_COMMON = 5
 LONGEST_MISSING = 16
 """A longer cell, blanks included, is no word for a missing value."""
 NUMERIC = ("integer", "number")
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*\.[A-Za-z]{2,24}\b").search
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*\.[A-Za-z]{2,24}\b")
+_EMAIL = _ADDRESS.search
 _YEAR_FIRST = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?").fullmatch
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+def is_email(cell: str) -> bool:
+    """Return whether a cell is an e-mail address and nothing else."""
+    return _ADDRESS.fullmatch(cell) is not None
 
 
 class ColumnProfile(NamedTuple):

@@ -36,12 +36,33 @@ def sqlite_declared(
     types = {
         row[0]: (row[1] or None, row[2] > 0) for row in connection.execute(described, (table,))
     }
-    keys = 'SELECT "from", "table", "to" FROM pragma_foreign_key_list(?)'
-    references = {
-        row[0]: f"{row[1]}.{row[2]}" if row[2] else row[1]
-        for row in connection.execute(keys, (table,))
-    }
+    keys = 'SELECT id, "from", "table", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq'
+    found: dict[int, list[tuple[str, str, str | None]]] = {}
+    for number, *key in connection.execute(keys, (table,)):
+        found.setdefault(number, []).append((key[0], key[1], key[2]))
+    references: dict[str, str] = {}
+    for parts in found.values():
+        other = parts[0][1]
+        targets = [target for *_, target in parts if target] or _sqlite_key(connection, other)
+        references |= declared_references([own for own, *_ in parts], other, targets)
     return [Declared(*types.get(name, (None, False)), references.get(name)) for name in names]
+
+
+def _sqlite_key(connection: sqlite3.Connection, table: str) -> list[str]:
+    """The primary key of a table, which a reference without columns means."""
+    query = "SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk"
+    return [name for (name,) in connection.execute(query, (table,))]
+
+
+def declared_references(own: Sequence[str], table: str, targets: Sequence[str]) -> dict[str, str]:
+    """What each column of one foreign key refers to: `orders.id`; of a key of several columns, `p.a (with y)`."""
+    if len(own) != len(targets):
+        return dict.fromkeys(own, table)
+    references = {}
+    for name, target in zip(own, targets, strict=True):
+        others = ", ".join(each for each in own if each != name)
+        references[name] = f"{table}.{target} (with {others})" if others else f"{table}.{target}"
+    return references
 
 
 def duckdb_declared(connection: Any, schema: str | None, table: str) -> dict[str, Declared]:
@@ -59,12 +80,10 @@ def duckdb_declared(connection: Any, schema: str | None, table: str) -> dict[str
         f"FROM duckdb_constraints() WHERE {of_table} AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')"
     ).fetchall()
     primary = {name for kind, names, *_ in keys if kind == "PRIMARY KEY" for name in names}
-    references = {
-        name: f"{other}.{target}"
-        for kind, names, other, targets in keys
-        if kind == "FOREIGN KEY"
-        for name, target in zip(names, targets, strict=True)
-    }
+    references: dict[str, str] = {}
+    for kind, names, other, targets in keys:
+        if kind == "FOREIGN KEY":
+            references |= declared_references(names, other, targets)
     return {
         name: Declared(None, name in primary, references.get(name), _comment(comment))
         for name, comment in comments

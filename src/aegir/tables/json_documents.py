@@ -15,8 +15,8 @@ Promises
     record of the document;
   - time is linear in the size of the sample, however deep it is nested.
 
-Limits: a document above 4 MB must be lines or records; columns need the whole document, and of several lists the first
-is read, with a warning.
+Limits: a document above 4 MB must be lines, records, or an object of lists of records (json_outline.py); columns need the
+whole document. Of an object above 256 MB, or whose end is not found, the first list is read, with a warning.
 """
 
 import json
@@ -29,20 +29,21 @@ from typing import Any
 from aegir.tables.assembling import COLUMN_LIMIT, Request, choose_rows, merge_pieces
 from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_grid
+from aegir.tables.json_outline import MARK, SEARCH_DEPTH
 from aegir.tables.nesting import Columns, TableBudget, is_list_of_objects, nested_tables
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.text import amount
 
-SEARCH_DEPTH = 3
-"""How deep below the top a list of records is looked for."""
 FAILED_STARTS = 20
 """Positions that begin like a record and cannot be decoded, after which no more are tried.
 
 Each failure costs up to the rest of the text. In a document that breaks off, only the records around the
 break fail, so this is how deep they may be nested.
 """
+LINES_LOOKED_AT = 20
+"""Lines below the first object, of which one must begin as an object in JSON lines."""
 MOST_DIGITS = 4000
 NAMED = 5
 """Values beside the lists of a document that a warning names."""
@@ -72,9 +73,12 @@ DECODER = json.JSONDecoder(parse_float=WrittenNumber, parse_int=written_integer,
 
 
 def looks_like_lines(text: str) -> bool:
-    """Whether the first line is a JSON object by itself and another one follows."""
+    """Whether the first line is a JSON object by itself and one of the next lines begins as another one."""
     first, _, rest = text.lstrip().partition("\n")
-    return first.startswith("{") and rest.lstrip().startswith("{") and _decode(first) is not None
+    if not first.startswith("{") or not isinstance(_decode(first), dict):
+        return False
+    following = islice(re.finditer(r"\S[^\n]*", rest), LINES_LOOKED_AT)
+    return any(line[0].startswith("{") for line in following)
 
 
 def read_json_lines(sample: TextSample, request: Request) -> list[Table]:
@@ -98,6 +102,8 @@ def read_json_document(sample: TextSample, request: Request) -> list[Table]:
     document = _decode(sample.head) if sample.whole else None
     if document is not None:
         return tables_from_json(document, request, sample.warnings)
+    if not sample.whole and (found := _search_outline(sample, request)) is not None:
+        return _from_lists(found, request, sample.warnings)
     records, complete = _records_in_a_row(sample.head)
     in_a_row = len(records) >= 2
     if not in_a_row:
@@ -110,10 +116,10 @@ def read_json_document(sample: TextSample, request: Request) -> list[Table]:
             f"the JSON breaks off; what came before was read: {amount(len(records), 'record')}"
         )
     blocks = [_records_in_block(block, records[0]) for block in sample.blocks]
-    if not in_a_row and (others := sum(not block for block in blocks)):
+    if not in_a_row and not sample.whole and sample.head.lstrip().startswith("{"):
         warnings.append(
-            f"a JSON document above 4 MB: only its first list of objects was read; {others} of {len(blocks)} places looked at "
-            "hold something else; write its lists to files of their own"
+            "a JSON document above 4 MB whose end was not found: only its first list of objects was read, and what follows it "
+            "is in no table; write its lists to files of their own"
         )
     records = merge_pieces(records, blocks, request.generator("pieces"))
     chosen = choose_rows(len(records), request.rows, request.generator("rows"))
@@ -141,7 +147,10 @@ def tables_from_json(document: Any, request: Request, warnings: Sequence[str] = 
 def decode_list(text: str) -> list[Any]:
     """The items of a list, up to where its text breaks off."""
     whole = _decode(text)
-    return whole if isinstance(whole, list) else [value for value, _ in _elements(text, 1)]
+    if isinstance(whole, list):
+        return whole
+    start = len(text) - len(text[1:].lstrip())
+    return [value for value, _ in _elements(text, start)]
 
 
 def _present_lines(text: str) -> list[str]:
@@ -165,19 +174,26 @@ class _List:
     records: Sequence[Mapping[str, Any]]
     others: int = 0
     """Items of the list that are no objects."""
+    whole: bool = True
 
 
 class _Search:
-    """The lists of objects in a document, in its order, and the paths of what is in none of them."""
+    """The lists of objects in a document, in its order, and the paths of what is in none of them.
 
-    def __init__(self, document: Any) -> None:
+    `large` has the records of the values that are marks in an outline.
+    """
+
+    def __init__(self, document: Any, large: Sequence[Sequence[Mapping[str, Any]]] = ()) -> None:
         self.lists: list[_List] = []
         self.beside: list[str] = []
+        self._large = large
         self._look(document, (), 0)
 
     def _look(self, value: Any, path: tuple[str, ...], depth: int) -> None:
         name = ".".join(path)
-        if isinstance(value, list) and is_list_of_objects(value):
+        if self._large and (records := self._large_records(value)):
+            self.lists.append(_List(name, records, whole=False))
+        elif isinstance(value, list) and is_list_of_objects(value):
             objects = [item for item in value if isinstance(item, dict)]
             self.lists.append(_List(name, objects, len(value) - len(objects)))
         elif isinstance(value, dict) and depth < SEARCH_DEPTH and not _is_columns(value):
@@ -188,6 +204,48 @@ class _Search:
                 self._look(below, (*path, key), depth + 1)
         elif value != "FeatureCollection":  # what GeoJSON calls itself
             self.beside.append(name)
+
+    def _large_records(self, value: Any) -> Sequence[Mapping[str, Any]]:
+        number = value.removeprefix(MARK) if isinstance(value, str) else ""
+        is_mark = number != value and number.isdecimal() and len(number) < 4
+        return self._large[int(number)] if is_mark and int(number) < len(self._large) else ()
+
+
+def _search_outline(sample: TextSample, request: Request) -> _Search | None:
+    """The lists of objects in a document of which the outline is known; None if there are none."""
+    if sample.outline is None or not sample.outline.complete or sample.encoding is None:
+        return None
+    encoding = sample.encoding
+    document = _decode(sample.outline.text.decode(encoding, "replace"))
+    openings: list[list[Mapping[str, Any]]] = [
+        [
+            item
+            for item in decode_list(opening.decode(encoding, "replace"))
+            if isinstance(item, dict)
+        ]
+        for opening in sample.outline.openings
+    ]
+    large = [
+        _with_blocks(
+            records, [other for other in openings if other is not records], sample, request
+        )
+        for records in openings
+    ]
+    found = _Search(document, large)
+    return found if any(not each.whole for each in found.lists) else None
+
+
+def _with_blocks(
+    records: list[Mapping[str, Any]],
+    others: Sequence[Sequence[Mapping[str, Any]]],
+    sample: TextSample,
+    request: Request,
+) -> list[Mapping[str, Any]]:
+    """The records at the beginning of a large list with those in later blocks, unless these may be of a list that is alike."""
+    if not records or any(other and _alike(records[0], other[0]) for other in others):
+        return records
+    blocks = [_records_in_block(block, records[0]) for block in sample.blocks]
+    return merge_pieces(records, blocks, request.generator("pieces"))
 
 
 def _from_lists(found: _Search, request: Request, warnings: Sequence[str]) -> list[Table]:
@@ -212,7 +270,9 @@ def _from_lists(found: _Search, request: Request, warnings: Sequence[str]) -> li
         sampled = [each.records[index] for index in chosen]
         others = amount(each.others, "item")
         left = [f"left out: {others} of the list, no objects"] if each.others else []
-        columns = Columns.of_records(sampled, len(each.records), [*notes, *left])
+        columns = Columns.of_records(
+            sampled, len(each.records) if each.whole else None, [*notes, *left]
+        )
         tables += nested_tables(columns, part, root=request, path=each.path, budget=budget)
         notes = []
     return tables

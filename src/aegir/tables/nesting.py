@@ -13,12 +13,13 @@ Promises
   - objects are opened `LEVELS` deep and lists of objects in lists of objects as deep; together that makes at most
     `FLATTENED` more columns per table, and of the lists of a document at most `TABLES` tables and about
     `COLUMN_LIMIT` columns;
+  - a few values among objects or lists that are neither (`"n/a"`) are left out, and a warning counts them;
   - what is beyond that stays in its cell as JSON, and a warning of the table names it;
   - a geometry (GeoJSON) and an object whose keys are data, as in {"2024-05-01": 3, …}, stay in their cell.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +34,8 @@ TABLES = 100
 KEYS_OF_DATA = 50
 """An object with more keys than this, of which a record has few, is a mapping: its keys are data."""
 SHARE_OF_KEYS = 0.2
+SHARE_OF_OTHERS = 0.1
+"""Of the values of a column of objects, or of lists, so many may be something else, and are left out with a warning."""
 GEOMETRY = {"type", "coordinates", "geometries", "bbox", "crs"}
 LISTED = 3
 ROW = "row"
@@ -96,6 +99,14 @@ class _Left:
     deep: list[str] = field(default_factory=list)
     wide: list[str] = field(default_factory=list)
     lists: list[str] = field(default_factory=list)
+    others: dict[str, int] = field(default_factory=dict)
+    """How many values of an opened column are no objects, and in no column."""
+
+    def count_others(self, leaf: _Leaf, is_nested: Callable[[Any], bool]) -> None:
+        """Note the values of a column to be opened that are neither nested nor missing."""
+        count = sum(not is_nested(value) and not _is_missing(value) for value in leaf.values)
+        if count:
+            self.others[leaf.name or ""] = count
 
     def notes(self) -> Iterator[str]:
         for names, why in (
@@ -108,6 +119,10 @@ class _Left:
         ):
             if names:
                 yield f"kept as JSON ({why}): {_listed(names)}"
+        for name, count in list(self.others.items())[:LISTED]:
+            yield f"left out: {amount(count, 'value')} of {name!r} beside its objects"
+        if len(self.others) > LISTED:
+            yield f"left out: values beside the objects of {len(self.others) - LISTED:,} more columns"
 
 
 def nested_tables(
@@ -141,6 +156,7 @@ def _tables(
             leaves.append(leaf)
         elif level <= LEVELS and budget.take():
             lists.append(leaf)
+            left.count_others(leaf, _is_list)
         else:
             left.lists.append(leaf.name or "")
             leaves.append(leaf)
@@ -210,6 +226,11 @@ def _key(
     return ROW, range(1, rows + 1)
 
 
+def key_name(names: Sequence[str]) -> str:
+    """The name of the key where no rows are known: the first column that is called like an identifier."""
+    return next((name for name in names if _IDENTIFIER.fullmatch(name)), ROW)
+
+
 def _flatten(columns: Columns, left: _Left) -> list[_Leaf]:
     """Open objects level by level; those that would make too many columns are named in `left`."""
     known = zip(columns.names[: len(columns.values)], columns.values, strict=True)
@@ -230,6 +251,7 @@ def _flatten(columns: Columns, left: _Left) -> list[_Leaf]:
                 opened.append(leaf)
                 continue
             changed = True
+            left.count_others(leaf, lambda value: isinstance(value, Mapping))
             room -= len(keys) - 1
             opened += (_Leaf(_joined(leaf.name, key), _inside(leaf.values, key)) for key in keys)
         leaves = opened
@@ -246,13 +268,17 @@ def _flatten(columns: Columns, left: _Left) -> list[_Leaf]:
 
 
 def _keys_of_objects(values: Sequence[Any]) -> list[Any]:
-    """The keys of the objects in a column, as they come; none unless all its values are objects to be opened."""
+    """The keys of the objects in a column, as they come; none unless nearly all its values are objects to be opened."""
     keys: dict[Any, None] = {}
+    objects = others = 0
     for value in values:
         if isinstance(value, Mapping):
             keys.update(dict.fromkeys(value))
+            objects += 1
         elif not _is_missing(value):
-            return []
+            others += 1
+    if others > SHARE_OF_OTHERS * (objects + others):
+        return []
     if "type" in keys and len(keys) > 1 and keys.keys() <= GEOMETRY:
         return []
     return list(keys)
@@ -274,13 +300,17 @@ def _joined(name: str | None, key: Any) -> str:
 
 
 def _holds_lists_of_objects(values: Sequence[Any]) -> bool:
-    """Whether all values of a column are lists, and most of what they hold are objects."""
+    """Whether nearly all values of a column are lists, and most of what they hold are objects."""
     items: list[Any] = []
+    lists = others = 0
     for value in values:
         if _is_list(value):
             items += _items(value)
+            lists += 1
         elif not _is_missing(value):
-            return False
+            others += 1
+    if others > SHARE_OF_OTHERS * (lists + others):
+        return False
     return is_list_of_objects(items)
 
 

@@ -5,6 +5,7 @@ memory as a full grid, however few of its cells are filled; the limits of reader
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -17,7 +18,7 @@ from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_body
 from aegir.tables.layout import find_layout
 from aegir.tables.table import Table
-from aegir.tables.trimming import TOTALS_LEFT_OUT, is_totals_row
+from aegir.tables.trimming import MOST_TOTALS, count_totals, describe_totals
 from aegir_rl.base.errors import UnreadableTable
 
 DEFAULT_NAME = re.compile(
@@ -70,13 +71,16 @@ def _table_from_sheet(sheet: Any, request: Request) -> Table:
     if not head:
         raise UnreadableTable(f"skip is {skip}, but {request.label} holds no rows behind so many")
     layout = find_layout(head, request.overrides.header)
-    total, last = -layout.body_start, None
-    for last in _filled_rows(sheet, skip):  # noqa: B007
+    total = -layout.body_start
+    last: deque[list[Any]] = deque(maxlen=MOST_TOTALS)
+    for row in _filled_rows(sheet, skip):
         total += 1
+        last.append(row)
     warnings = []
-    if last is not None and is_totals_row(_row_text(last), head[layout.body_start :]):
-        total -= 1
-        warnings.append(TOTALS_LEFT_OUT)
+    ends = [_row_text(row) for row in last][-max(total, 0) :] if total > 0 else []
+    if totals := count_totals(ends, head[layout.body_start :]):
+        total -= totals
+        warnings.append(describe_totals(totals))
     chosen = set(choose_rows(total, request.rows, request.generator("sheet")))
     body = islice(_filled_rows(sheet, skip), layout.body_start, None)
     sampled = [_row_text(row) for index, row in enumerate(body) if index in chosen]

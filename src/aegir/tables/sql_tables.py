@@ -29,7 +29,7 @@ from aegir.tables.assembling import (
 )
 from aegir.tables.cell_text import tidy_column
 from aegir.tables.json_documents import decode_list
-from aegir.tables.nesting import FLATTENED, LEVELS, Columns, nested_tables
+from aegir.tables.nesting import FLATTENED, LEVELS, TABLES, Columns, key_name, nested_tables
 from aegir.tables.table import Declared, Table
 from aegir_rl.base.duckdb_engine import QUERY_SECONDS, Clock, deadline, quote_name, quote_text
 from aegir_rl.base.errors import UnreadableTable
@@ -59,6 +59,8 @@ class _Cell:
     kind: str
     has_objects: bool = False
     """Whether the cells are lists of structs."""
+    fields: tuple[tuple[str, Any], ...] = ()
+    """The fields of these structs and their types."""
 
     @property
     def name(self) -> str:
@@ -145,7 +147,7 @@ def _read_relation(
             for cell in cells
         ]
     if request.names_only:
-        return [table_of_names(request, names, said)]
+        return _tables_of_names(cells, request, said)
     # A column of the same name would hide the row number.
     addressed = total_rows is not None and row_number not in set(map(str.lower, described.columns))
 
@@ -157,6 +159,8 @@ def _read_relation(
     width = min(len(cells), COLUMN_LIMIT)
     asked, request = request.rows, replace(request, rows=most_rows(width, request.rows))
     texts = _read_in_groups(read_columns, cells[:COLUMN_LIMIT], reopen)
+    if not (texts and texts[0]):
+        return _tables_of_names(cells, request, said)
     deep = sum(cell.is_deep for cell in cells[:COLUMN_LIMIT])
     warnings = []
     if deep:
@@ -177,6 +181,32 @@ def _read_relation(
     return list(nested_tables(columns, request))
 
 
+def _tables_of_names(
+    cells: Sequence[_Cell], request: Request, said: Sequence[Declared]
+) -> list[Table]:
+    """The table of these columns and those of the lists in them, as for rows, but without cells."""
+    total = None if request.names_only else 0
+    own = [index for index, cell in enumerate(cells) if not cell.has_objects]
+    names = [cells[index].name for index in own]
+    tables = []
+    if own:
+        tables.append(
+            table_of_names(request, names, [said[index] for index in own] if said else ())
+        )
+    waiting = [(cell, cell.name, "parent", names, 1) for cell in cells if cell.has_objects]
+    while waiting and len(tables) < TABLES:
+        cell, where, parent, above, level = waiting.pop(0)
+        fields = [name for name, _ in cell.fields]
+        inner, _ = _find_cells(fields, [kind for _, kind in cell.fields])
+        lists = [each for each in inner if each.has_objects and level < LEVELS]
+        names = [each.name for each in inner if each not in lists]
+        last = where.rpartition(".")[2]
+        names = [f"{parent}.{key_name(above)}", *names]
+        tables.append(table_of_names(request.part(where, last), names))
+        waiting += [(each, f"{where}.{each.name}", last, names, level + 1) for each in lists]
+    return [replace(table, total_rows=total) for table in tables]
+
+
 def _find_cells(names: Sequence[str], kinds: Sequence[Any]) -> tuple[list[_Cell], list[str]]:
     """The columns of a relation with structs opened, and the names of structs with too many fields."""
     found: list[tuple[tuple[str, ...], Any]] = [
@@ -194,15 +224,18 @@ def _find_cells(names: Sequence[str], kinds: Sequence[Any]) -> tuple[list[_Cell]
             room -= max(len(fields) - 1, 0)
             opened += [((*path, name), child) for name, child in fields] or [(path, kind)]
         found = opened
-    return [_Cell(path, str(kind), _is_list_of_structs(kind)) for path, kind in found], wide
+    return [_Cell(path, str(kind), *_listed_fields(kind)) for path, kind in found], wide
 
 
 def _has_names(struct: Any) -> bool:
     return all(name for name, _ in struct.children)
 
 
-def _is_list_of_structs(kind: Any) -> bool:
-    return bool(kind.id == "list" and kind.children[0][1].id == "struct")
+def _listed_fields(kind: Any) -> tuple[bool, tuple[tuple[str, Any], ...]]:
+    """Whether a type is a list of structs, and their fields."""
+    if kind.id != "list" or kind.children[0][1].id != "struct":
+        return False, ()
+    return True, tuple(kind.children[0][1].children)
 
 
 def _read_in_groups(

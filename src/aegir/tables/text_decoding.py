@@ -20,6 +20,7 @@ from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.text import amount
 
 if TYPE_CHECKING:
+    from aegir.tables.json_outline import JsonOutline
     from aegir.tables.legacy_encodings import Encoding
 
 MARKS = (
@@ -53,6 +54,7 @@ class TextSample:
     warnings: tuple[str, ...] = ()
     encoding: str | None = "utf-8"
     """The Python name of the encoding; None where lines of several are mixed."""
+    outline: "JsonOutline | None" = None
 
 
 def decode_sample(
@@ -72,7 +74,8 @@ def decode_sample(
     raw = [sample.head[mark:], *sample.blocks]
     name: str | None = encoding
     if encoding is not None:
-        name = encoding[:6] if mark else encoding  # these names skip the mark
+        if mark:  # these names skip the mark
+            name = "utf-8-sig" if encoding == "utf-8" else encoding[:6]
         parts = [part.decode(encoding, "replace") for part in raw]
         if wide is None and (unknown := parts[0].count(REPLACEMENT)):
             warnings.append(f"{amount(unknown, 'character')} could not be read as {encoding}")
@@ -95,7 +98,7 @@ def decode_sample(
             parts = plain
             warnings.append("terminal colours were removed")
     blocks_text = tuple(part for part in parts[1:] if part)
-    return TextSample(parts[0], blocks_text, sample.whole, tuple(warnings), name)
+    return TextSample(parts[0], blocks_text, sample.whole, tuple(warnings), name, sample.outline)
 
 
 def find_encoding(sample: ByteSample) -> tuple[str, int]:

@@ -144,8 +144,8 @@ def _expected(default: Any, given: Any) -> str | None:
     if isinstance(default, int | float):
         kinds = (int, float) if isinstance(default, float) else (int,)
         right = isinstance(given, kinds) and not isinstance(given, bool)
-        if right and isinstance(given, int) and abs(given) > LARGEST:
-            return f"a number up to {LARGEST}"
+        if right and isinstance(given, int) and not -LARGEST - 1 <= given <= LARGEST:
+            return f"a number from {-LARGEST - 1} to {LARGEST}"
         return None if right else "a number" if isinstance(default, float) else "a whole number"
     if isinstance(default, str):
         return None if isinstance(given, str) else "text"

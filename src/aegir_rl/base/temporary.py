@@ -6,6 +6,7 @@ Promises
   - a folder is removed when its block ends, however that is, and else when the process ends;
   - a forked worker removes its own when it ends (aegir_rl.processes.worker), and whoever kills a process removes those of that
     process (`remove_folders_of`);
+  - a folder of a living process with the same number, in another container that shares the temporary folder, is left alone;
   - what a killed process left is removed by the next process that makes a folder, if it belongs to the same user, its
     process is gone, nothing holds its lock and it is older than `OLD_SECONDS`.
 
@@ -31,6 +32,8 @@ except ImportError:  # Windows
 
 OLD_SECONDS = 3600
 _NAME = re.compile(r"aegir-(\d+)-\w+")
+_TOKEN = secrets.token_hex(4)
+"""Tells names of this process from those of one with the same number in another container."""
 _locks: dict[Path, int] = {}
 """The folders that this process made, and the file descriptors that hold their locks."""
 
@@ -49,7 +52,7 @@ def make_private_folder() -> Path:
     """Make such a folder; it is removed by `remove_private_folder`, or when the process ends."""
     parent = Path(tempfile.gettempdir())
     remove_stale_folders(parent)
-    folder = temporary_name(secrets.token_hex(8))
+    folder = temporary_name(secrets.token_hex(4))
     folder.mkdir(mode=0o700)
     _locks[folder] = -1
     with suppress(OSError):  # a file system without locks
@@ -61,7 +64,7 @@ def make_private_folder() -> Path:
 
 def temporary_name(ending: str) -> Path:
     """Return a path for a temporary folder of this process, which need not be made; it is swept like the others."""
-    return Path(tempfile.gettempdir()) / f"aegir-{os.getpid()}-{ending}"
+    return Path(tempfile.gettempdir()) / f"{_own_prefix()}{ending}"
 
 
 def remove_private_folder(folder: Path) -> None:
@@ -74,14 +77,21 @@ def remove_private_folder(folder: Path) -> None:
 @atexit.register
 def remove_own_folders() -> None:
     """Remove the folders of this process; those of the process it was forked from are left alone."""
-    remove_folders_of(os.getpid())
+    for path, _ in _folders(Path(tempfile.gettempdir())):
+        if path.name.startswith(_own_prefix()):
+            remove_private_folder(path)
 
 
 def remove_folders_of(process: int) -> None:
-    """Remove the folders of a process that has ended."""
+    """Remove the folders of another process, which has ended; those that are locked belong to one that lives."""
     for path, number in _folders(Path(tempfile.gettempdir())):
-        if number == process:
-            remove_private_folder(path)
+        with suppress(OSError):
+            if number == process and not _is_locked(path):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _own_prefix() -> str:
+    return f"aegir-{os.getpid()}-{_TOKEN}"
 
 
 @lru_cache(maxsize=16)

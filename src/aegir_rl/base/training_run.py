@@ -128,8 +128,11 @@ def open_run(
 
 
 def will_resume(folder: Path) -> bool:
-    """Return whether a run to be resumed has a checkpoint to go on from; raise if there is no run."""
-    if not any((folder / name).is_file() for name in (CHECKPOINT, CONFIG)):
+    """Return whether a run to be resumed has a checkpoint to go on from; raise if there is no folder.
+
+    One without settings is that of a run that was killed as it began.
+    """
+    if not folder.is_dir():
         raise UsageError(f"{folder} has no {CHECKPOINT} to resume from; start it without --resume")
     return (folder / CHECKPOINT).exists()
 

@@ -269,3 +269,29 @@ def test_an_existing_table_is_not_replaced(tmp_path: Path, monkeypatch: pytest.M
     script = aegir.annotate("german.csv").to("load")
     with pytest.raises(duckdb.Error, match="already exists"):
         run_in_duckdb("CREATE TABLE german (n int);" + script)
+
+
+def test_nested_columns_are_not_loaded_and_the_script_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "SELECT range AS id, {'email': 'a' || range || '@example.org'} AS user FROM range(9)"
+    duckdb.connect().execute(f"COPY ({rows}) TO 'users.parquet'")
+    script = aegir.annotate("users.parquet", memory=False).to("load")
+    assert "not loaded: it is nested; save it as CSV and annotate that" in script
+    run_in_duckdb(script)
+
+
+@pytest.mark.parametrize("format_name", ["load", "load_postgres"])
+def test_rows_that_are_no_data_are_loaded_and_named(tmp_path: Path, format_name: str) -> None:
+    path = tmp_path / "t.csv"
+    rows = "".join(f"thing {number},{number}\n" for number in range(6))
+    path.write_text(f"item,count\n{rows}item,count\n{rows}Total,30\n")
+    script = FORMATS[format_name](aegir.annotate(path, memory=False))
+    notes = [line for line in script.splitlines() if line.startswith("-- loaded like")]
+    assert notes == [
+        "-- loaded like other rows, though not annotated: 1 row that repeats the header",
+        "-- loaded like other rows, though not annotated: the totals in the last row",
+    ]
+    if format_name == "load":
+        assert run_in_duckdb(script)("SELECT count(*) FROM t") == [(14,)]

@@ -74,7 +74,35 @@ def test_the_table_itself_is_not_written_over(table: Path, tmp_path: Path):
     link = tmp_path / "link.csv"
     link.symlink_to(table)
     refused(run("mask", table, "--out", link), "is the table itself")
+    around = tmp_path / "not-there" / ".." / table.name
+    refused(run("mask", table, "--out", around), "is the table itself")
+    hard = tmp_path / "hard.csv"
+    hard.hardlink_to(table)
+    refused(run("mask", table, "--out", hard), "is the table itself")
     assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "what"),
+    [
+        ("--key-file", "0123456789abcdef0123456789abcdef\n", "is the key"),
+        ("--mask-policy", 'redacted = "xxx"\n', "is the mask policy"),
+    ],
+)
+def test_a_file_that_is_read_is_not_written_over(
+    table: Path, tmp_path: Path, option: str, content: str, what: str
+):
+    read = tmp_path / "read"
+    read.write_text(content)
+    for out in (read, tmp_path / "not-there" / ".." / "read"):
+        refused(run("mask", table, "--out", out, option, read, "--no-memory"), what)
+    assert read.read_text() == content
+
+
+def test_the_memory_is_not_written_over(table: Path, tmp_path: Path):
+    memory = tmp_path / "memory"
+    refused(run("mask", table, "--out", memory, "--memory", memory), "is the memory")
+    assert not memory.exists()
 
 
 @pytest.mark.parametrize(
@@ -120,3 +148,13 @@ def test_an_interrupted_run_leaves_nothing_and_keeps_an_older_copy(
     assert run("mask", table, "--out", out, "--no-memory").code == 130
     assert out.read_text() == "older"
     assert {each.name for each in tmp_path.iterdir()} == {"people.csv", "m.csv"}
+
+
+def test_a_guessed_encoding_can_be_overruled(table: Path, tmp_path: Path):
+    table.write_bytes(table.read_text().replace("Austria", "Österreich").encode("cp1252"))
+    out = tmp_path / "m.csv"
+    done = run("mask", table, "--out", out, "--no-memory")
+    assert "--encoding" in done.out
+    done = run("mask", table, "--out", out, "--encoding", "cp1252", "--no-memory")
+    assert (done.code, "--encoding" in done.out) == (0, False)
+    refused(run("mask", table, "--out", out, "--sheet", "1", "--no-memory"), "does not apply")

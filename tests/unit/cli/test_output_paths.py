@@ -27,7 +27,8 @@ def _outputs() -> list[tuple[str, str, click.Parameter]]:
     """Verb, option and parameter of every output option; verbs of `python -m aegir.lab.figures` begin with `figures`."""
     commands = {verb: _command(home) for verb, home in VERBS.items()}
     commands |= {
-        f"figures {name}": figures.commands[name].load() for name in sorted(figures.commands)
+        f"figures {name}": figures.commands[name].load()  # type: ignore[attr-defined]
+        for name in sorted(figures.commands)
     }
     return [
         (verb, name, parameter)

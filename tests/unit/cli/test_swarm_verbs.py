@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from aegir.lab.figures.swarm_map import map_swarm, render_swarm_map
+from aegir.readers.bytes.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
+from aegir.readers.swarm.weights_file import MANIFEST
+from aegir.vocabulary.terms import KINDS
 from aegir_rl.base.errors import UsageError
 from command_line import refused, run, run_figures
 from pooled_specialists import write_weights
@@ -85,6 +88,42 @@ def test_bad_input_is_refused_with_one_sentence(pool, weights, tmp_path):
     refused(run("swarm", "add", tmp_path / "text.safetensors"), "cannot be read as a model")
     refused(run("swarm", "add", weights, "--tables", tmp_path / "none.jsonl"), "none.jsonl")
     assert not pool.exists() or not list(pool.glob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"scores_inside": {"columns": 2**60}}, "score 'columns' of specialist 'mine' is 1152921"),
+        ({"scores_outside": {"type_right": 1e300}}, "expected a finite number, at most"),
+        ({"scores_inside": {"x" * 1000: 0.5}}, "the name of a score of specialist 'mine' is 1,000"),
+        ({"scores_inside": {f"x{n}": 0.5 for n in range(1001)}}, "1,001 sources or scores"),
+        ({"domain": "x" * 100_000}, "is 100,000 characters long; expected text of at most 500"),
+        ({"domain": 7}, "the domain of specialist 'mine' is int"),
+        ({"data": ["x" * 1000]}, "a source of specialist 'mine' is 1,000 characters long"),
+        ({"types": ["email", "email"]}, "lists a column type twice"),
+    ],
+)
+def test_facts_of_a_specialist_are_bounded(pool, weights, facts, told):
+    made = load_checkpoint(weights)
+    record = {**made.facts[MANIFEST], **facts}
+    altered = Checkpoint(made.architecture, made.tensors, {**made.facts, MANIFEST: record})
+    save_checkpoint(weights, altered)
+    done = run("swarm", "add", weights)
+    refused(done, told)
+    assert len(done.err) < 1000
+    assert not pool.exists() or not list(pool.iterdir())
+
+
+def test_facts_of_a_manifest_in_the_pool_are_bounded(pool, weights):
+    run("swarm", "add", weights)
+    path = pool / "mine.specialist.json"
+    record = json.loads(path.read_text())
+    score = {"columns": 2**60, "type_right": None, "none_share": 0.5}
+    for facts in ({"domain": "x" * 100_000}, {"scores": {next(iter(KINDS)): score}}):
+        path.write_text(json.dumps({**record, **facts}))
+        done = run("swarm", "list", "--json")
+        assert "mine.specialist.json is no usable manifest" in done.err
+        assert len(done.out.splitlines()) == len(SHIPPED)
 
 
 def test_a_damaged_file_of_the_pool_is_said_and_the_rest_still_listed(pool, weights):

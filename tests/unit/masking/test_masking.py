@@ -61,7 +61,7 @@ def people(count: int = 16) -> list[tuple[str, ...]]:
 
 def as_csv(rows: list[tuple[str, ...]], header: tuple[str, ...] | None = HEADER, **how: object) -> str:  # fmt: skip
     text = io.StringIO(newline="")
-    writer = csv.writer(text, **({"lineterminator": "\n"} | how))  # type: ignore[arg-type]
+    writer = csv.writer(text, **({"lineterminator": "\n"} | how))
     writer.writerows([header, *rows] if header else rows)
     return text.getvalue()
 
@@ -72,7 +72,7 @@ def masked_csv(
     """Mask a file of this content; its new content and the report."""
     source, out = folder / name, folder / f"masked-{name}"
     source.write_bytes(content if isinstance(content, bytes) else content.encode())
-    report = mask(source, out, key=KEY, memory=False, **options)  # type: ignore[arg-type]
+    report = mask(source, out, key=KEY, memory=False, **options)
     return out.read_bytes().decode("utf-8", "surrogateescape"), report
 
 
@@ -126,6 +126,22 @@ def test_the_same_key_gives_the_same_bytes_and_joinable_keys_another_key_others(
     assert {row[0] for row in csv.reader(io.StringIO(other))} == tokens
     mask(tmp_path / "people.csv", tmp_path / "random.csv", memory=False)
     assert (tmp_path / "random.csv").read_text() != first
+
+
+def test_line_ends_after_a_key_do_not_count(tmp_path: Path):
+    first, _ = masked_csv(tmp_path, as_csv(people()))
+    for end in (b"\n", b"\r\n"):
+        mask(tmp_path / "people.csv", tmp_path / "again.csv", key=KEY + end, memory=False)
+        assert (tmp_path / "again.csv").read_text() == first
+    with pytest.raises(UsageError, match="has 15 bytes"):
+        mask(tmp_path / "people.csv", tmp_path / "short.csv", key=KEY[:15] + b"\n", memory=False)
+
+
+def test_a_policy_is_not_written_over(tmp_path: Path):
+    (tmp_path / "people.csv").write_text(as_csv(people()))
+    policy = policy_file(tmp_path, 'redacted = "xxx"\n')
+    with pytest.raises(UsageError, match="is the mask policy"):
+        mask(tmp_path / "people.csv", policy, policy=policy, memory=False)
 
 
 def test_missing_values_stay_missing(tmp_path: Path):
@@ -238,7 +254,7 @@ def test_the_dialect_stays(tmp_path: Path, how: dict[str, object], name: str):
     options = {"delimiter": ",", "quotechar": '"'} | {
         key: value for key, value in how.items() if key in ("delimiter", "quotechar")
     }
-    back = list(csv.reader(io.StringIO(text, newline=""), **options))  # type: ignore[arg-type]
+    back = list(csv.reader(io.StringIO(text, newline=""), **options))
     assert back[0] == list(HEADER)
     assert [row[7] for row in back[1:]] == [row[7] for row in rows]
     assert text.split("\n")[0] == given.split("\n")[0]  # quotes and line ends of the header
@@ -262,7 +278,7 @@ def test_a_first_row_of_values_is_never_taken_for_a_header(tmp_path: Path):
     rows = [f"{number},{row[2]}" for number, row in enumerate(people())]
     rows[0] = f"id,{people()[0][2]}"
     structure = find_structure(TextSample("\n".join(rows)))
-    assert not structure.header
+    assert structure.header_rows == 0
     assert (structure.columns, structure.above) == (2, 0)
     text, _ = masked_csv(tmp_path, "\n".join(rows) + "\n")
     assert people()[0][2] not in text
@@ -558,3 +574,69 @@ def test_a_short_key_is_refused(tmp_path: Path, key: bytes):
     source.write_text(as_csv(people()))
     with pytest.raises(UsageError, match="expected at least 16"):
         mask(source, tmp_path / "masked.csv", key=key)
+
+
+def test_a_header_of_two_rows_stays_in_two(tmp_path: Path):
+    body = [f"{100 + n},{200 + 3 * n},{50 + n},{70 + 2 * n}" for n in range(12)]
+    header = ["Sales,,Costs,", "2023,2024,2023,2024"]
+    text, report = masked_csv(tmp_path, "\n".join([*header, *body]) + "\n", "sales.csv")
+    assert [each.column for each in report.columns] == ["Sales 2023", "Sales 2024", "Costs 2023", "Costs 2024"]  # fmt: skip
+    assert text.splitlines()[:2] == header
+    assert (report.rows, len(text.splitlines())) == (12, 14)
+    assert not any("joined" in note for note in report.notes)
+
+
+def test_repeated_headers_are_left_out_and_totals_are_masked_as_the_notes_say(tmp_path: Path):
+    rows = [(row[0], row[2], str(10 + n)) for n, row in enumerate(people())]
+    header = ("customer_id", "email", "visits")
+    total = ("Total", "", "280")
+    content = as_csv([*rows[:5], header, *rows[5:], total], header)
+    text, report = masked_csv(tmp_path, content)
+    back = list(csv.reader(io.StringIO(text)))
+    assert (report.rows, len(back)) == (17, 18)
+    assert back[0] == list(header)
+    assert "left out: 1 row that repeats the header" in report.notes
+    assert back[-1][0].startswith("tok_")
+    assert "totals at the end are masked like other rows" in report.notes
+    assert not any("left out" in note and "totals" in note for note in report.notes)
+
+
+def test_paths_that_share_a_name_are_masked_and_counted_each_by_itself(tmp_path: Path):
+    mails = [row[2] for row in people()]
+    records = [{"a": {"b": mail}, "a.b": "x" + mail} for mail in mails]
+    text, report = masked_csv(tmp_path, json.dumps(records), "collide.json")
+    assert [(each.column, each.changed, each.missing) for each in report.columns] == [("a.b", 16, 0)] * 2  # fmt: skip
+    back = json.loads(text)
+    assert len({record["a"]["b"] for record in back} | {record["a.b"] for record in back}) == 32
+    mixed = policy_file(tmp_path, '[columns]\n"#1" = "keep"\n"#2" = "redact"\n')
+    text, _ = masked_csv(tmp_path, json.dumps(records), "collide.json", policy=mixed)
+    assert {record["a"]["b"] for record in json.loads(text)} == {MARK}
+
+
+def test_what_is_said_about_the_file_is_followed_in_rewriting(tmp_path: Path):
+    rows = [(row[0], row[2], "Żółć") for row in people()]
+    content = "made by hand\n" + as_csv(rows, ("customer_id", "email", "word"), delimiter=":")
+    policy = policy_file(tmp_path, '[columns]\nword = "keep"\n')
+    how = {"encoding": "cp1250", "delimiter": ":", "header": 1, "skip": 1}
+    source, out = tmp_path / "people.txt", tmp_path / "masked.txt"
+    source.write_bytes(content.encode("cp1250"))
+    report = mask(source, out, key=KEY, policy=policy, memory=False, **how)
+    back = list(csv.reader(io.StringIO(out.read_bytes().decode("cp1250")), delimiter=":"))
+    assert back[0] == ["customer_id", "email", "word"]
+    assert {row[2] for row in back[1:]} == {"Żółć"}
+    assert not any(row[1] in {old[1] for old in rows} for row in back[1:])
+    assert "left out: 1 line above the table" in report.notes
+    report = mask(source, out, key=KEY, memory=False, **how | {"header": "none"})
+    assert report.rows == 17
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_written_once_if_the_encoding_is_given(tmp_path: Path, encoding: str):
+    content = as_csv(people()).encode(encoding)
+    source, out = tmp_path / "people.csv", tmp_path / "masked.csv"
+    source.write_bytes(content)
+    mask(source, out, key=KEY, memory=False, encoding=encoding)
+    text = out.read_bytes().decode(encoding)
+    assert out.read_bytes()[:2] == content[:2]
+    assert "\ufeff" not in text
+    assert text.splitlines()[0] == ",".join(HEADER)

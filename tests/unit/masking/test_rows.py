@@ -85,7 +85,7 @@ def test_kept_cells_survive_rewriting_in_any_dialect(
     path.write_bytes(text.getvalue().encode())
     columns = tuple(replace(KEPT, index=index) for index in range(3))
     masker = RowMasker(MaskPlan(columns, None), POLICY, KEY)
-    structure = Structure(Dialect(delimiter), quoting, line_end, 0, False, 3, 3)
+    structure = Structure(Dialect(delimiter), quoting, line_end, 0, 0, 3, 3)
     out = Path(f"{path}.out")
     with out.open("wb") as new:
         rewrite_delimited(

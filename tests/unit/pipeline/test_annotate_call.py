@@ -245,7 +245,8 @@ def test_printing_shows_a_line_per_column():
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
 def test_annotations_are_given_in_every_format(format_name: str):
     text = annotate(COLUMNS).to(format_name)
-    assert "email" in text
+    # Databases load files, not what is in memory.
+    assert ("not loaded" if format_name.startswith("load") else "email") in text
     if format_name in ("json", "jsonl", "frictionless", "csvw"):
         assert json.loads(text)
 

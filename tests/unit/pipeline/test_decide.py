@@ -14,6 +14,7 @@ from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 
 TABLE = Table("t", (Column("who", ("Ann", "Bob")), Column("mail", ("a@b.org", "c@d.org"))))
+PLAIN = Table("t", (Column("who", ("Ann", "Bob")), Column("where", ("Oslo", "Bern"))))
 
 
 def filled(names: Sequence[str], rows: Sequence[dict[str, float]]) -> np.ndarray:
@@ -214,11 +215,11 @@ def test_a_column_is_personal_when_that_is_likelier_than_not(types, relations, p
 def test_on_everyday_tables_the_learnt_probability_decides_what_is_personal():
     types, fine = (
         [{"Number": 0.9}, {"email": 0.9}],
-        [{"diagnosis_code": 0.1}, {"email_address": 0.9}],
+        [{"diagnosis_code": 0.1}, {"email_address": 0.85}],
     )
     said = [(0.6, 0.4), (0.4, 0.6)]
     for first, second in said:
-        columns = decide(TABLE, everyday(types, fine, personal=[first, second]), "fake").columns
+        columns = decide(PLAIN, everyday(types, fine, personal=[first, second]), "fake").columns
         assert [column.personal for column in columns] == [first > 0.5, second > 0.5]
     assert (columns[1].personal_level, columns[1].personal_reason) == ("direct", "reaches a person")
     assert (columns[0].personal_level, columns[0].personal_reason) == (None, None)
@@ -226,6 +227,32 @@ def test_on_everyday_tables_the_learnt_probability_decides_what_is_personal():
     assert age.columns[0].personal_level == "about"
     web = decide(TABLE, everyday(types, fine, personal=[0.9, 0.1], web=0.9), "fake").columns
     assert [column.personal for column in web] == [False, True]  # by what the types mean
+
+
+PERSONS = ("ann.lee@city.example.org", "b.ode@city.example.org", "n/a", "info@city.example.org")
+ROLES = ("info@a.example.org", "sales.eu@b.example.org", "no-reply@c.example.org", "kontakt2@d.de")
+
+
+@pytest.mark.parametrize(("cells", "label"), [(PERSONS, 0.98), (PERSONS, 0.75), ((), 0.98)])
+def test_e_mail_addresses_are_personal_in_a_table_of_any_subject(cells, label):
+    table = Table("sensors", (Column("temp", cells), Column("inspector", cells)))
+    asked = everyday([{}, {"email": label}], [{}, {"email_address": label}], personal=[0, 0.02])
+    mail = decide(table, asked, "fake").columns[1]
+    assert (mail.personal, mail.personal_level) == (True, "direct")
+    assert mail.personal_reason == "reaches a person"
+    assert mail.personal_confidence == pytest.approx(label)
+
+
+def test_e_mail_addresses_of_roles_are_not_personal_and_a_reason_says_so():
+    table = Table("firms", (Column("firm", ROLES), Column("mail", ROLES)))
+    asked = everyday([{}, {"email": 0.98}], [{}, {"email_address": 0.98}], personal=[0, 0.02])
+    mail = decide(table, asked, "fake").columns[1]
+    assert not mail.personal
+    assert mail.reasons[-1] == (
+        "nearly all e-mail addresses are of roles such as info or sales, not of persons"
+    )
+    mixed = Table("firms", (Column("firm", ROLES), Column("mail", (*ROLES[:3], PERSONS[0]))))
+    assert decide(mixed, asked, "fake").columns[1].personal_level == "direct"
 
 
 def test_a_column_of_which_only_the_kind_is_known_is_personal_by_its_kind():
@@ -238,7 +265,7 @@ def test_a_column_of_which_only_the_kind_is_known_is_personal_by_its_kind():
 def test_a_key_of_persons_is_personal_whatever_was_learnt():
     fine = [{"payment_card": 0.9}, {"city": 0.9}]
     asked = everyday([{}, {}], fine, personal=[0.1, 0.1])
-    card, city = decide(TABLE, asked, "fake").columns
+    card, city = decide(PLAIN, asked, "fake").columns
     assert (card.personal, card.personal_level) == (True, "direct")
     assert not city.personal
 

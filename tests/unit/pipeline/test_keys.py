@@ -99,6 +99,69 @@ def test_what_a_database_declares_is_answered_as_declared(library: Annotations):
     assert "book_id -> library.db#books: book_id declared" in " ".join(str(declared).split())
 
 
+def test_declared_references_without_columns_to_itself_and_of_two_columns(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "s.db") as connection:
+        connection.executescript("""
+            CREATE TABLE orders (oid INTEGER PRIMARY KEY, above INTEGER REFERENCES orders);
+            CREATE TABLE p (a INTEGER, b INTEGER, PRIMARY KEY (a, b));
+            CREATE TABLE parts (oid INTEGER REFERENCES orders, y INTEGER, x INTEGER,
+                FOREIGN KEY (x, y) REFERENCES p (a, b));
+            INSERT INTO orders VALUES (1, NULL), (2, 1);
+            INSERT INTO p VALUES (1, 5), (2, 6);
+            INSERT INTO parts VALUES (1, 5, 1), (2, 6, 2);
+        """)
+    found = annotate(tmp_path / "s.db")
+    keys = {plain(each.table): each.foreign_keys for each in found}
+    told = {
+        name: [(key.columns, plain(key.table), key.names, key.declared) for key in each]
+        for name, each in keys.items()
+    }
+    assert told == {
+        "orders": [((1,), "orders", ("oid",), True)],
+        "p": [],
+        "parts": [((0,), "orders", ("oid",), True), ((1, 2), "p", ("b", "a"), True)],
+    }
+    assert 'FOREIGN KEY ("y", "x") REFERENCES "p" ("b", "a")' in found.to("sql")
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_the_key_of_a_nested_list_refers_to_its_parent(tmp_path: Path, wrapped: bool):
+    users = [
+        {"id": 100 + n, "name": f"u{n}", "tags": [{"word": f"w{n}"}, {"word": "x"}]}
+        for n in range(12)
+    ]
+    path = tmp_path / "people.json"
+    path.write_text(json.dumps({"users": users, "other": [{"a": 1}]} if wrapped else users))
+    child = next(each for each in annotate(path) if each.table.endswith("tags"))
+    (key,) = child.foreign_keys
+    assert key.table == ("people.json#users" if wrapped else "people.json")
+    assert (key.columns, key.names, key.confidence, key.holds) == ((0,), ("id",), 1.0, True)
+    assert child.primary_key is None or child.primary_key.columns != (0,)
+
+
+def test_a_reference_within_the_only_table_of_a_database_is_given(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "one.db") as connection:
+        connection.execute("CREATE TABLE n (id INTEGER PRIMARY KEY, up INTEGER REFERENCES n)")
+        connection.execute("INSERT INTO n VALUES (1, NULL), (2, 1)")
+    (answer,) = annotate(tmp_path / "one.db")
+    assert [(key.columns, key.references) for key in answer.foreign_keys] == [((1,), (0,))]
+
+
+def test_a_sample_without_repetition_is_no_key_where_another_table_has_fewer_rows(tmp_path: Path):
+    orders: list[object] = list(range(5001, 5201))
+    lines: list[object] = [oid for oid in orders for _ in range(2)]
+    write(
+        tmp_path,
+        orders={"oid": orders, "placed": [f"2024-03-{n % 28 + 1:02}" for n in range(200)]},
+        lines={"oid": lines, "pos": [1, 2] * 200, "sku": [f"K{n % 37:03}" for n in range(400)]},
+    )
+    answers = annotate(tmp_path)
+    assert ("lines", "oid", "orders", "oid") in links(answers)
+    keys = {plain(each.table): each.primary_key for each in answers}
+    assert keys["orders"] is not None
+    assert keys["lines"] is None or keys["lines"].columns != (0,)
+
+
 def test_keys_have_a_confidence_and_say_whether_all_rows_agree(library: Annotations):
     loans = next(table for table in library if table.table.endswith("#loans"))
     assert loans.primary_key is not None

@@ -21,7 +21,7 @@ def answer() -> TableAnnotation:
 def earlier(answer: TableAnnotation, index: int, **fields: object) -> PreviousAnswers:
     """Answers of an earlier run that differ in one column."""
     columns = list(answer.columns)
-    columns[index] = replace(columns[index], **fields)  # type: ignore[arg-type]
+    columns[index] = replace(columns[index], **fields)
     return PreviousAnswers([replace(answer, columns=tuple(columns))])
 
 

@@ -70,6 +70,29 @@ def test_weekdays_of_0_and_1_get_one_answer():
     assert answers[3].confidence == pytest.approx(0.6)  # 3 of 4 columns say so at 0.8
 
 
+@pytest.mark.parametrize("prefix", ["y", "", "week"])
+def test_numbered_columns_that_read_as_one_kind_get_one_answer(prefix: str):
+    cells = (COUNTS, ("1.5", "2", "7", "8", "4", "9.25"), COUNTS, COUNTS)
+    numbered = [Column(f"{prefix}{20 + n}", each) for n, each in enumerate(cells)]
+    table = Table("t", (Column("area", ("a", "b", "c", "d", "e", "f")), *numbered))
+    scores = scored(
+        ("Number", "count"),
+        *[("Number", name) for name in ("count", "percentage", "count", "count")],
+    )
+    pooled = pool_siblings(table, scores)
+    assert pooled.fine is not None
+    assert (pooled.fine[1:] == pooled.fine[1]).all()
+
+
+def test_numbered_columns_of_several_kinds_or_without_a_header_row_are_no_siblings():
+    table = Table("t", tuple(Column(f"x{n}", (*COUNTS, str(n))) for n in range(3)))
+    scores = scored(("Number", "count"), ("Number", "postal_code"), ("Number", "item_price"))
+    assert pool_siblings(table, scores) is scores
+    alike = scored(*[("Number", "count")] * 3)
+    bare = Table("t", tuple(Column(str(n), (*COUNTS, str(n))) for n in range(3)))
+    assert pool_siblings(bare, alike) is alike
+
+
 def test_a_table_without_siblings_keeps_its_scores():
     scores = scored(("Boolean", "boolean_flag"), ("Number", "count"))
     assert pool_siblings(Table("t", (Column("a", FLAGS), Column("b", COUNTS))), scores) is scores

@@ -131,7 +131,8 @@ def test_the_bounds_of_a_document_and_of_a_format_are_those_of_the_description(c
     rows = {"rows": [{"a": "x"}]}
     for name, status in (("n" * 255, 200), ("n" * 256, 400), ("n", 200), ("", 400)):
         assert client("POST", "/annotate", json={**rows, "name": name}).status_code == status
-    for document in ({"rows": []}, {"columns": {}}):
+    documents: tuple[dict[str, object], ...] = ({"rows": []}, {"columns": {}})
+    for document in documents:
         assert client("POST", "/annotate", json=document).status_code == 422
     assert client("POST", "/annotate", files=files("a", "b", "c")).status_code == 200
 

@@ -89,6 +89,21 @@ def test_bytes_after_the_answer_do_not_keep_a_connection(service: RunningService
         assert wait_until(is_ended)
 
 
+def test_headers_may_have_32_kb_and_not_a_byte_more(service: RunningService):
+    def request(size: int) -> bytes:
+        return HEALTH[:-2] + b"a: " + b"x" * (size - len(HEALTH) - 5) + b"\r\n\r\n"
+
+    for size, status in ((32_767, b" 200 "), (32_768, b" 200 "), (32_769, b" 431 ")):
+        whole = request(size)
+        assert len(whole) == size
+        assert status in ask(service.url, whole)[:20], size
+        with connect(service.url) as connection:  # the end comes later
+            connection.sendall(whole[:-3])
+            time.sleep(0.05)
+            connection.sendall(whole[-3:])
+            assert status in answer_of(connection)[:20], size
+
+
 def test_what_is_no_http_gets_a_sentence_and_the_headers_of_every_response(service: RunningService):
     cases = [
         (b"hello\r\n\r\n", b" 400 ", b"the request is no HTTP ("),

@@ -87,7 +87,8 @@ def test_jobs_of_one_key_are_done_together_and_others_alone(tmp_path: Path):
 def test_a_worker_is_replaced_when_there_is_a_descriptor_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    start_worker, tries = ForkServer.start_worker, []
+    start_worker = ForkServer.start_worker
+    tries: list[int] = []
 
     def start_in_a_crowd(server: ForkServer) -> StartedWorker:
         tries.append(len(tries))

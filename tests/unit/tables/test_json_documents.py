@@ -97,3 +97,48 @@ def test_text_that_only_begins_like_json_is_read_as_text(tmp_path: Path) -> None
 def test_broken_json_says_where(tmp_path: Path) -> None:
     with pytest.raises(UnreadableTable, match=r"not valid JSON .* at line 1 column 8"):
         read(tmp_path, '{"a": 1')
+
+
+CUSTOMERS = [
+    {"id": index, "name": f'n "{index}" [{{', "note": "n" * 150} for index in range(30_000)
+]
+EMPLOYEES = [{"ssn": f"078-05-{index:04}", "tags": ["a]", "\\"]} for index in range(50)]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("stream", [False, True])
+def test_every_list_of_a_large_document_is_a_table(
+    tmp_path: Path, indent: int | None, stream: bool
+) -> None:
+    path = tmp_path / "shop.json"
+    document = {"made": "today", "in": {"Customer": CUSTOMERS, "Employee": EMPLOYEES}}
+    path.write_text(json.dumps(document, indent=indent))
+    with path.open("rb") as file:
+        customers, employees = read_tables(file if stream else path)
+    assert (customers.name, customers.total_rows) == ("shop.json#in.Customer", None)
+    assert {int(value) // 3_000 for value in customers.columns[0].values} == set(range(10))
+    assert (employees.name, employees.total_rows) == ("shop.json#in.Employee", 50)
+    assert employees.columns[0].values[-1] == "078-05-0049"
+    assert customers.warnings == ("in no table, because beside the lists of objects: 'made'",)
+
+
+def test_large_lists_that_are_alike_are_not_mixed(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    others = [{**record, "id": -1} for record in CUSTOMERS]
+    path.write_text(json.dumps({"a": CUSTOMERS, "b": others}))
+    first, second = read_tables(path)
+    assert "-1" not in first.columns[0].values
+    assert set(second.columns[0].values) == {"-1"}
+
+
+def test_a_large_document_that_breaks_off_says_that_more_may_follow(tmp_path: Path) -> None:
+    text = json.dumps({"Customer": CUSTOMERS, "Employee": EMPLOYEES})
+    (warning,) = read(tmp_path, text[:-1]).warnings
+    assert "only its first list of objects was read" in warning
+
+
+def test_a_line_that_is_no_object_is_left_out(tmp_path: Path) -> None:
+    for odd in ("3", "null", "[1, 2]", '"note"', "broken"):
+        table = read(tmp_path, f'{{"a": 1}}\n{odd}\n{{"a": 2}}\n{odd}\n', "t.jsonl")
+        assert cells(table) == {"a": ("1", "2")}
+        assert table.warnings == ("left out: 2 lines without a JSON object",)

@@ -174,14 +174,6 @@ def test_mixed_values_stay_in_one_column(tmp_path: Path) -> None:
     assert cells(table) == {"a": ('{"b": 1}', "x", '[1, {"b": 2}, 3]')}
 
 
-def test_other_lists_of_a_large_document_are_told_of(tmp_path: Path) -> None:
-    document = {
-        name: [{name: index, "note": "n" * 90} for index in range(40_000)] for name in ("a", "b")
-    }
-    (table,) = read(tmp_path / "t.json", document)
-    assert table.warnings[0].startswith("a JSON document above 4 MB: only its first list")
-
-
 def test_an_address_in_an_object_is_found_as_directly_personal(tmp_path: Path) -> None:
     names = ["ann", "bob", "eve", "max", "kim", "tom"]
     records = [{"user": {"email": f"{name}@example.org"}} for name in names]
@@ -193,3 +185,37 @@ def test_an_address_in_an_object_is_found_as_directly_personal(tmp_path: Path) -
         "email_address",
         "direct",
     )
+
+
+def test_one_odd_value_among_objects_or_lists_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    records: list[dict[str, object]] = [
+        {"id": n, "u": {"email": f"a{n}@b.org"}, "l": [{"sku": n}]} for n in range(40)
+    ]
+    records[7] |= {"u": "n/a", "l": "none"}
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(records))
+    table, items = read_tables(path)
+    assert [column.name for column in table.columns] == ["id", "u.email"]
+    assert (table.columns[1].values[7], len(items.columns[1].values)) == ("", 39)
+    assert table.warnings == (
+        "left out: 1 value of 'u' beside its objects",
+        "left out: 1 value of 'l' beside its objects",
+    )
+
+
+@pytest.mark.parametrize("names_only", [False, True])
+def test_lists_of_structs_are_tables_without_rows_too(tmp_path: Path, names_only: bool) -> None:
+    phone = pyarrow.struct([("number", pyarrow.string())])
+    contact = pyarrow.struct(
+        [("email", pyarrow.string()), ("ssn", pyarrow.string()), ("phones", pyarrow.list_(phone))]
+    )
+    schema = pyarrow.schema([("id", pyarrow.int64()), ("contacts", pyarrow.list_(contact))])
+    path = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(schema.empty_table(), path)
+    tables = {table.name: table for table in read_tables(path, names_only=names_only)}
+    assert {name: [column.name for column in table.columns] for name, table in tables.items()} == {
+        "t.parquet": ["id"],
+        "t.parquet#contacts": ["parent.id", "email", "ssn"],
+        "t.parquet#contacts.phones": ["contacts.parent.id", "number"],
+    }
+    assert {table.total_rows for table in tables.values()} == {None if names_only else 0}

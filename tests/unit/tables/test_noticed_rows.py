@@ -112,3 +112,36 @@ def test_text_of_an_old_macintosh_is_decoded(tmp_path: Path, text: str) -> None:
     rows = zip(*(column.values for column in table.columns), strict=True)
     assert [",".join(row) for row in rows] == text.splitlines()
     assert table.warnings == ("read as MacRoman; if that is wrong, give its --encoding",)
+
+
+@WAYS
+@pytest.mark.parametrize(
+    "ends",
+    [
+        [["Total", 15, 15.0], ["Grand Total", 15, 15.0]],
+        [["Sum", 15, 15.0], ["Average", 2.5, 2.5]],
+        [["", 15, 15.0]],
+    ],
+)
+def test_every_kind_of_totals_is_left_out(tmp_path: Path, write, ends: list[list[object]]) -> None:
+    rows = [[f"thing {number}", number, 2.5] for number in range(6)]
+    table = write(tmp_path / "t.xlsx", [["item", "count", "price"], *rows, *ends])
+    assert table.total_rows == 6
+    where = "row" if len(ends) == 1 else "2 rows"
+    assert table.warnings == (f"left out: the totals in the last {where}",)
+
+
+def test_a_blank_label_before_another_number_is_no_total(tmp_path: Path) -> None:
+    rows = [[f"thing {number}", number] for number in range(6)]
+    assert as_csv(tmp_path / "t.csv", [["item", "count"], *rows, ["", 14]]).total_rows == 7
+
+
+def test_comments_among_the_data_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("id,name,price\n1,Tea,2.5\n# checked in May\n2,Rye,3.5\n3,Oat,1.5\n")
+    (table,) = read_tables(path)
+    assert (table.columns[0].values, table.total_rows) == (("1", "2", "3"), 3)
+    assert table.warnings == ("left out: 1 comment among the data",)
+    path.write_text("tag,uses\n#tea,2\n#rye,\n#oat,1\n")
+    (table,) = read_tables(path)
+    assert (table.total_rows, table.warnings) == (3, ())

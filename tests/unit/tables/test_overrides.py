@@ -132,3 +132,15 @@ def test_settings_of_a_call_and_of_a_query_overrule_the_reader(tmp_path: Path) -
         annotate(path, delimiter=":", header=1, skip=2, memory=False),
     ):
         assert [column.name for column in answers[0].columns] == ["red", "blue"]
+
+
+def test_an_export_is_told_of_skipped_lines_and_of_a_mark(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"\xef\xbb\xbfmade by hand\nred,blue\n1,2\n3,4\n")
+    (table,) = read(path, encoding="utf-8", skip=1, header=1)
+    assert table.text is not None
+    assert (table.text.encoding, table.text.rows_above, table.text.lines_above) == (
+        "utf-8-sig",
+        1,
+        2,
+    )

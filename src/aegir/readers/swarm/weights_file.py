@@ -14,7 +14,6 @@ are refused with one sentence. A name may have small letters, digits, - and _, s
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -48,6 +47,12 @@ FAMILY = "family"
 ROUTING_SYMBOLS = 64
 MOST_SYMBOLS = 1 << 16
 """Symbols of a column that the router's hidden is computed from, unless a model says otherwise."""
+LONGEST_TEXT = 500
+"""Characters of a domain, of the name of a source, and of the name of a measure."""
+MOST_FACTS = 1_000
+"""Sources, and measures inside or outside the domain."""
+MOST_COLUMNS = 10**9
+"""Columns that a specialist was measured on; no other score is as large."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -72,11 +77,23 @@ class SpecialistManifest:
             raise UsageError(
                 f"specialist {self.name!r} is for {unknown[0]!r}, which is no column type of this vocabulary"
             )
+        if len(set(self.types)) < len(self.types):
+            raise UsageError(f"specialist {self.name!r} lists a column type twice")
+        check_text(self.domain, f"the domain of specialist {self.name!r}")
+        for source in self.data:
+            check_text(source, f"a source of specialist {self.name!r}")
+        for facts in (self.data, self.scores_inside, self.scores_outside):
+            if len(facts) > MOST_FACTS:
+                raise UsageError(
+                    f"specialist {self.name!r} has {len(facts):,} sources or scores; expected at most {MOST_FACTS:,}"
+                )
         for scores in (self.scores_inside, self.scores_outside):
             for measure, value in scores.items():
-                if not isinstance(value, int | float) or not math.isfinite(value):
+                check_text(measure, f"the name of a score of specialist {self.name!r}")
+                if not isinstance(value, int | float) or not abs(value) <= MOST_COLUMNS:
                     raise UsageError(
-                        f"score {measure!r} of specialist {self.name!r} is {value!r}; expected a finite number"
+                        f"score {measure!r} of specialist {self.name!r} is {str(value)[:40]}; "
+                        f"expected a finite number, at most {MOST_COLUMNS:,}"
                     )
 
 
@@ -144,6 +161,14 @@ def check_name(name: str) -> str:
             f"{name!r} cannot be the name of a specialist; expected small letters, digits, - and _"
         )
     return name
+
+
+def check_text(text: str, what: str) -> str:
+    """Return a text of a manifest; raise if it is none or too long to be shown."""
+    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+        came = f"{len(text):,} characters long" if isinstance(text, str) else type(text).__name__
+        raise UsageError(f"{what} is {came}; expected text of at most {LONGEST_TEXT} characters")
+    return text
 
 
 def tensors_sha256(tensors: Mapping[str, npt.NDArray[Any]]) -> str:

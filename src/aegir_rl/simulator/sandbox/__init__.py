@@ -12,6 +12,8 @@ run warm and cold
   - forking_without_end: `Limits.processes` processes and threads, held by the kernel;
   - memory_of_one_process: `Limits.memory_bytes`, held by the kernel;
   - memory_of_many_processes: the same limit for their sum, looked at every 20 ms;
+  - memory_that_no_process_maps: shared memory without a file, from mmap or /dev/zero, whose pages stay when they are unmapped, is
+    not permitted; private memory, and shared mappings of files, are;
   - memory_behind_an_ended_thread: a process whose main thread has ended counts like any other;
   - cpu_time_of_children: the CPU time that is limited and stated is that of all processes, however they ended: orphans, children
     that nobody waits for, and those that still run when the program ends;
@@ -44,7 +46,8 @@ What it does not stop
   - native code: a program may map and run machine code of its own, with the rights it has;
   - record locks (fcntl) on files that it can read, time zones and packages among them, for as long as it runs;
   - names: the version of the interpreter, of the kernel and of shared libraries, the user id, and the kind of the file
-    system that holds time zones and packages can be read, and the folder of each package;
+    system that holds time zones and packages can be read, and the folder of each package; /proc/self/mountinfo shows the device
+    and the mount options of that file system, those of /usr/share/zoneinfo among them;
   - wrong but honest-looking values: a verdict is as good as its cases.
 
 Hashes of texts are the same in every run, so programs are deterministic as far as they are themselves.

@@ -12,6 +12,7 @@ import ctypes
 import fcntl
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -34,6 +35,10 @@ from aegir_rl.simulator.task import Json
 
 OWN_PACKAGES = ("aegir_rl", "aegir")
 """With which a solution could draw its task again, hidden cases and all."""
+_OWN = re.compile(rf"(?:{'|'.join(OWN_PACKAGES)})(?:[.-].*)?")
+"""Names of folders, modules, archives and descriptions of these packages."""
+MOST_FILES = 200_000
+"""Files and folders of a packages folder, all of which are looked at."""
 FOR_OTHERS = 0o005
 """Permission to list a folder and to open what is in it."""
 STAGE = "/tmp"  # noqa: S108, covered in a namespace of bwrap's own
@@ -145,6 +150,11 @@ class BwrapCommand:
         return [
             *(*ISOLATION, *(["--disable-userns"] if cold else [])),
             *("--setenv", "PYTHONHASHSEED", "0", "--proc", "/proc", "--dev", "/dev"),
+            *(
+                "--ro-bind",
+                "/dev/null",
+                "/dev/zero",
+            ),  # cannot be opened: mapped, it is shared memory
             *(*size, "--perms", "0700", "--tmpfs", harness.FOLDER),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", harness.FOLDER),
             *("--info-fd", str(self._info_end)),
@@ -297,10 +307,29 @@ def check_packages(folders: Sequence[Path]) -> tuple[str, ...]:
             raise UsageError(
                 f"the packages folder {folder} cannot be read by the user that programs run as; try: chmod -R a+rX {folder}"
             )
-        for name in OWN_PACKAGES:
-            if any(folder.glob(f"{name}.*")) or (folder / name).exists():
-                raise UsageError(
-                    f"the packages folder {folder} holds {name}, with which a solution could draw its task again; "
-                    "use a folder with only what tasks may import, made with: pip install --target DIR pandas"
-                )
+        _check_content(folder)
     return tuple(str(folder.resolve()) for folder in folders)
+
+
+def _check_content(folder: Path) -> None:
+    """Raise `UsageError` if a folder of packages holds, at any depth, what a solution may not import."""
+    advice = (
+        "use a folder with only what tasks may import, made with: pip install --target DIR pandas"
+    )
+    seen = 0
+    for parent, folders, files in os.walk(folder):
+        seen += len(folders) + len(files)
+        if seen > MOST_FILES:
+            raise UsageError(
+                f"the packages folder {folder} holds more than {MOST_FILES:,} files; {advice}"
+            )
+        for name in (*folders, *files):
+            inside = Path(parent, name).relative_to(folder)
+            if _OWN.fullmatch(name):
+                raise UsageError(
+                    f"the packages folder {folder} holds {inside}, with which a solution could draw its task again; {advice}"
+                )
+            if name.endswith(".pth"):
+                raise UsageError(
+                    f"the packages folder {folder} holds {inside}, which leads to other folders and is not read in a sandbox; delete it"
+                )

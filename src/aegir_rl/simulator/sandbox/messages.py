@@ -7,8 +7,9 @@ stored, and sent to language models.
 
 import base64
 import json
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from aegir_rl.simulator.sandbox.program import CallResult, Ended, Execution, Limits, Program
 from aegir_rl.simulator.sandbox.watch import ProgramEnd
@@ -93,7 +94,7 @@ def _base64(content: bytes) -> str:
 def _decode(body: bytes) -> Any:
     """The JSON value in a frame; a number if it is none or too deep."""
     try:
-        value = json.loads(body, parse_constant=_refuse)
+        value = json.loads(body, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError, UnicodeDecodeError):
         return 0
     return 0 if _is_too_deep(value) else value
@@ -133,5 +134,11 @@ def _is_too_deep(value: Json) -> bool:
     return True
 
 
-def _refuse(name: str) -> None:
+def _finite(digits: str) -> float:
+    """A number; one that is too large for a float, such as 1e999, is none."""
+    value = float(digits)
+    return value if math.isfinite(value) else _refuse(digits)
+
+
+def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")

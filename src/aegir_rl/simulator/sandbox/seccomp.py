@@ -10,7 +10,8 @@ What the filter does, in this order
     perf, io_uring, kexec, modules, clock, memory that is charged to no process, device files, other programs, …;
   - clone is not permitted with a flag that makes a namespace; socket is permitted for AF_UNIX only; of ioctl, TIOCSTI and
     TIOCLINUX, which type into a terminal, are not permitted; of fcntl, leases and notices on files; of prctl, PR_SET_DUMPABLE;
-    of rt_sigaction, SIGCHLD, since the CPU time of children is lost when that is ignored;
+    of rt_sigaction, SIGCHLD, since the CPU time of children is lost when that is ignored; of mmap, shared memory without a file,
+    whose pages stay when no process maps them any more;
   - everything else is permitted.
 
 Numbers of calls are from the kernel's unistd.h; other constants from linux/seccomp.h, linux/filter.h and linux/audit.h.
@@ -33,6 +34,7 @@ CALLS = {
         "fcntl": 72,
         "prctl": 157,
         "rt_sigaction": 13,
+        "mmap": 9,
     },
     "aarch64": {
         "clone": 220,
@@ -42,6 +44,7 @@ CALLS = {
         "fcntl": 25,
         "prctl": 167,
         "rt_sigaction": 134,
+        "mmap": 222,
     },
 }
 X32_BIT = 0x40000000
@@ -50,6 +53,8 @@ NEWEST_CALL = 456
 NAMESPACE_FLAGS = 0x7E020000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
 AF_UNIX = 1
+MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
+"""MAP_SHARED_VALIDATE has the bit of MAP_SHARED too, MAP_PRIVATE has not."""
 DENIED_ARGUMENTS = {
     "ioctl": (24, (0x5412, 0x541C)),  # TIOCSTI, TIOCLINUX
     "fcntl": (24, (1024, 1026)),  # F_SETLEASE, F_NOTIFY
@@ -59,8 +64,8 @@ DENIED_ARGUMENTS = {
 """Values that an argument of a call may not have, and its offset in `struct seccomp_data`."""
 
 LOAD, EQUAL, GREATER, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x06
-NUMBER, ARCHITECTURE, FIRST = 0, 4, 16
-"""Offsets in `struct seccomp_data`; of the first argument, the low half on a little-endian machine."""
+NUMBER, ARCHITECTURE, FIRST, FOURTH = 0, 4, 16, 40
+"""Offsets in `struct seccomp_data`; of an argument, the low half on a little-endian machine."""
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 DENY, ABSENT = 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
 NEXT = -1
@@ -86,6 +91,12 @@ def build_filter(machine: str) -> bytes:
         *((EQUAL, number, DENY, NEXT) for number in denied_calls(machine).values()),
         *_when(calls["clone"], FIRST, (ANY_BIT, NAMESPACE_FLAGS, DENY, ALLOW)),
         *_when(calls["socket"], FIRST, (EQUAL, AF_UNIX, ALLOW, DENY)),
+        *_when(
+            calls["mmap"],
+            FOURTH,
+            (ANY_BIT, MAP_ANONYMOUS, NEXT, ALLOW),
+            (ANY_BIT, MAP_SHARED, DENY, ALLOW),
+        ),
     ]
     for name, (argument, values) in DENIED_ARGUMENTS.items():
         *first, last = [(EQUAL, value, DENY, NEXT) for value in values]

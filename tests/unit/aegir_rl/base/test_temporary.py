@@ -15,6 +15,7 @@ from aegir_rl.base.temporary import (
     OLD_SECONDS,
     make_private_folder,
     private_folder,
+    remove_folders_of,
     remove_private_folder,
     remove_stale_folders,
     temporary_name,
@@ -123,6 +124,25 @@ def test_a_forked_worker_removes_its_own_folders_and_not_those_of_its_parent(tem
         assert len(list(temporary.iterdir())) == 3
         worker.close(signal.SIGTERM)
         assert list(temporary.iterdir()) == [mine]
+
+
+def test_folders_of_a_process_with_the_same_number_in_another_container_are_left(temporary: Path):
+    """A process ends, and is swept after, while another one holds a folder with its number in the name."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", HOLDS_A_FOLDER], **pipes) as process:
+        own = Path(process.stdout.readline().strip())
+        locked = make_private_folder()
+        other = temporary / f"aegir-{process.pid}-0123456789abcdef"
+        locked.rename(other)
+        process.stdin.close()
+        assert process.wait() == 0
+    assert not own.exists()
+    assert other.exists()
+    remove_folders_of(process.pid)
+    assert other.exists()
+    remove_private_folder(locked)  # its lock ends
+    remove_folders_of(process.pid)
+    assert not other.exists()
 
 
 SLOW_VIEW = """

@@ -107,6 +107,23 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again_when_resumed(tmp_
         pass
 
 
+@pytest.mark.parametrize("left", [[], ["metrics.jsonl"], ["environment.json", "lock"]])
+def test_a_run_killed_before_its_settings_were_written_begins_when_resumed(
+    left: list[str], tmp_path: Path
+):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in left:
+        (folder / name).write_text("")
+    told = Lines()
+    with open_run(folder, Config(seed=3), told, resume=True) as run:
+        assert not run.resumes
+        run.record(1, loss=2.0)
+    assert (folder / "config.toml").is_file()
+    assert RunFolder(folder).history().steps
+    assert told.lines == [f"{folder} has no checkpoint yet; the run begins again"]
+
+
 def test_a_refused_run_leaves_no_folder_and_one_that_learnt_is_kept(tmp_path: Path):
     def refuse(folder: Path, learnt: bool) -> None:
         with open_run(folder, Config(), Lines(), resume=False) as run:

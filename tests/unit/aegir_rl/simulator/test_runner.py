@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from aegir_rl.base.errors import UsageError
 from aegir_rl.simulator.runner import ResultFile, Run, Solve, TaskResult, TaskRun
 from aegir_rl.simulator.sandbox import Program, open_sandbox
+from aegir_rl.simulator.sandbox.launch import check_packages
 from aegir_rl.simulator.task import Task, write_tasks
 from command_line import refused, run
 from sandboxes import open_or_skip
@@ -50,6 +52,29 @@ def test_solutions_import_packages_that_are_mounted_and_no_others(tmp_path: Path
     refused(run(*asked, "--packages", tmp_path / "none"), "pip install --target")
     (packages / "aegir_rl").mkdir()
     refused(run(*asked, "--packages", packages), "holds aegir_rl, with which a solution could draw")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("vendor/aegir_rl/__init__.py", "holds vendor/aegir_rl, with which"),
+        ("a/b/c/aegir/tables.py", "holds a/b/c/aegir, with which"),
+        ("vendor/aegir.cpython-311-x86_64-linux-gnu.so", "with which a solution could draw"),
+        ("vendor/aegir_rl-1.0-py3-none-any.whl", "with which a solution could draw"),
+        ("vendor/own.pth", "holds vendor/own.pth, which leads to other folders"),
+        ("__editable__.aegir-1.0.pth", "which leads to other folders"),
+    ],
+)
+def test_own_packages_are_found_at_any_depth_of_a_packages_folder(
+    name: str, told: str, tmp_path: Path
+):
+    tmp_path.chmod(0o755)
+    (tmp_path / "aegirine").mkdir()  # another name
+    check_packages([tmp_path])
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("")
+    with pytest.raises(UsageError, match=re.escape(told)):
+        check_packages([tmp_path])
 
 
 def test_mounted_packages_cannot_be_written_and_come_after_the_standard_library(tmp_path: Path):

@@ -40,7 +40,7 @@ def find(first, second):
 def test_every_promise_has_an_attack_of_its_name():
     text = (aegir_rl.simulator.sandbox.__doc__ or "").split("What it does not stop")[0]
     promises = re.findall(r"^  - (\w+):", text, re.MULTILINE)
-    assert len(promises) == 27
+    assert len(promises) == 28
     assert [name for name in promises if f"test_{name}" not in globals()] == []
 
 
@@ -153,7 +153,7 @@ import mmap, os, time
 def attack():
     for _ in range(6):
         if os.fork() == 0:
-            held = mmap.mmap(-1, 24 << 20)  # shared, so that no limit of a process on its data holds it
+            held = mmap.mmap(-1, 24 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
             for place in range(0, len(held), 4096):
                 held[place] = 1
             time.sleep(20)
@@ -162,6 +162,53 @@ def attack():
     many = attack(greedy, memory_bytes=64 << 20, wall_seconds=8)
     assert many.execution.ended == "memory"
     assert many.after == many.before
+
+
+def test_memory_that_no_process_maps(attack: Attack):
+    """Shared pages are filled and given back, piece by piece: no process maps them, and they stay."""
+    greedy = """
+import mmap, os
+PIECE, PIECES = 10 << 20, 28
+def share(kind):
+    if kind == "zeros":
+        return mmap.mmap(os.open("/dev/zero", os.O_RDWR), PIECE * PIECES)
+    flags = {"shared": mmap.MAP_SHARED, "validated": 3}[kind]
+    return mmap.mmap(-1, PIECE * PIECES, flags | mmap.MAP_ANONYMOUS)
+def fill(kind):
+    try:
+        held = share(kind)
+    except PermissionError:
+        return 13
+    for start in range(0, PIECE * PIECES, PIECE):
+        for place in range(start, start + PIECE, 4096):
+            held[place] = 1
+        held.madvise(mmap.MADV_DONTNEED, start, PIECE)
+    return 0
+def attack(kind):
+    children = []
+    for _ in range(4):
+        children.append(os.fork())
+        if children[-1] == 0:
+            os._exit(fill(kind))
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+"""
+    for kind in ("shared", "validated", "zeros"):
+        assert attack(greedy, kind, wall_seconds=60).value == [13] * 4, kind
+    permitted = """
+import mmap, os
+def attack():
+    private = mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    private[0] = 5
+    with open("file", "w+b") as file:
+        file.truncate(1 << 20)
+        shared = mmap.mmap(file.fileno(), 0)
+    if os.fork() == 0:
+        shared[0] = 6
+        os._exit(0)
+    os.wait()
+    return [private[0], shared[0]]
+"""
+    assert attack(permitted).value == [5, 6]
 
 
 def test_running_forever(attack: Attack):
@@ -191,7 +238,7 @@ def test_memory_behind_an_ended_thread(attack: Attack):
     greedy = """
 import ctypes, mmap, os, threading, time
 def hold():
-    held = mmap.mmap(-1, 30 << 20)
+    held = mmap.mmap(-1, 30 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for place in range(0, len(held), 4096):
         held[place] = 1
     time.sleep(60)
@@ -607,6 +654,8 @@ def test_forging_results(attack: Attack):
         attack(forge, len(deep).to_bytes(4, "big").decode("latin-1") + deep).execution,
         attack(forge, whole, False).execution,  # two results for one call
         attack(forge, "\x00\x00\x00\x03NaN").execution,
+        attack(forge, '\x00\x00\x00\x10{"value": 1e999}').execution,
+        attack(forge, '\x00\x00\x00\x13{"value": [-1e999]}').execution,
         attack("import os\ndef attack():\n    os._exit(0)").execution,
         attack("import os\ndef attack():\n    os.kill(os.getpid(), 9)").execution,
     ]

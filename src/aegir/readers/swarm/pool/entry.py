@@ -23,7 +23,7 @@ from aegir.readers.bytes.heads import OUTPUTS
 from aegir.readers.ngrams.specialist import NGRAMS
 from aegir.readers.swarm.network import ENDING
 from aegir.readers.swarm.pool.location import MANIFEST_ENDING, manifest_files
-from aegir.readers.swarm.weights_file import check_name
+from aegir.readers.swarm.weights_file import MOST_COLUMNS, check_name, check_text
 from aegir.vocabulary.terms import KINDS, TYPE_INDEX
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
@@ -212,7 +212,7 @@ def _entry(record: Mapping[str, Any], path: Path, origin: Origin) -> PoolEntry:
     size, validation = int(_number(record, "size", 1)), record.get("validation")
     return PoolEntry(
         name=name,
-        domain=str(record["domain"]),
+        domain=check_text(record["domain"], "its domain"),
         family=record["family"],
         file=weights_of(path.parent, name),
         **{digest: record[digest] for digest in digests},
@@ -221,14 +221,15 @@ def _entry(record: Mapping[str, Any], path: Path, origin: Origin) -> PoolEntry:
         cost_per_byte=_number(record, "cost_per_byte", 0),
         scores={kind: _score(score) for kind, score in record["scores"].items()},
         origin=origin,
-        added=str(record["added"]),
+        added=check_text(record["added"], "the time of adding"),
         validation=None if validation is None else _validation(validation),
     )
 
 
 def _score(record: Mapping[str, Any]) -> KindScore:
     right = None if record["type_right"] is None else _number(record, "type_right", 0, 1)
-    return KindScore(int(_number(record, "columns", 1)), right, _number(record, "none_share", 0, 1))
+    columns = int(_number(record, "columns", 1, MOST_COLUMNS))
+    return KindScore(columns, right, _number(record, "none_share", 0, 1))
 
 
 def _validation(record: Mapping[str, Any]) -> SpecialistValidation:
@@ -239,7 +240,10 @@ def _validation(record: Mapping[str, Any]) -> SpecialistValidation:
         raise ValueError("a type is listed twice")
     low = _number(record, "low", -1, 1)
     gain, high = _number(record, "gain", -1, 1), _number(record, "high", low, 1)
-    counts = {name: int(_number(record, name, 0)) for name in ("columns", "tables", "doubtful")}
+    counts = {
+        name: int(_number(record, name, 0, MOST_COLUMNS))
+        for name in ("columns", "tables", "doubtful")
+    }
     weight = _number(record, "weight", 0, MOST_WEIGHT)
     return SpecialistValidation(types, weight, gain, low, high, **counts)
 
