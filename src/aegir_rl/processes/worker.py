@@ -93,7 +93,10 @@ def fork_worker(open_: Open) -> Worker:
     channel, theirs = Channel.pair()
     pid = os.fork()
     if pid == 0:
-        _be_worker(open_, theirs)
+        try:
+            _be_worker(open_, theirs)
+        finally:  # a signal between two of its last steps
+            os._exit(1)
     theirs.close()
     return Worker(pid, channel, _Poll(pid))
 
@@ -180,9 +183,11 @@ def _be_worker(open_: Open, channel: Channel) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:  # whatever happened: this process must not return to what its parent does
-        with suppress(Exception):
+        try:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
             remove_own_folders()
-        os._exit(code)  # what the parent has buffered is the parent's to flush
+        finally:
+            os._exit(code)  # what the parent has buffered is the parent's to flush
 
 
 def _answer_all(requests: Iterator[bytes], answer: Answer, channel: Channel) -> None:

@@ -169,6 +169,7 @@ def test_a_folder_that_holds_a_run_is_left_alone(trained: Finished, folder: Path
 def test_resuming_what_is_no_run_or_another_run_is_refused(
     trained: Finished, folder: Path, config: Path, tmp_path: Path
 ):
+    (tmp_path / "notes.txt").touch()
     refused(
         run("train", "supervised", config, "--resume", "--out", tmp_path),
         f"{tmp_path} has no {CHECKPOINT} to resume from",

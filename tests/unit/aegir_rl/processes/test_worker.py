@@ -156,3 +156,28 @@ def test_a_module_in_the_current_folder_is_not_imported(
     worker = exec_worker(["-c", "from exec_child import main; main()"], paths=paths)
     assert ask(worker, 1) == [10]
     worker.close()
+
+
+def test_a_worker_that_is_told_to_end_while_it_ends_never_goes_on_as_its_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def cleans_up_slowly() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.05)
+
+    monkeypatch.setattr("aegir_rl.processes.worker.remove_own_folders", cleans_up_slowly)
+
+    @contextmanager
+    def open_() -> Iterator[Answer]:
+        yield lambda request: [request]
+
+    parent = os.getpid()
+    try:
+        worker = fork_worker(open_)
+    finally:
+        if os.getpid() != parent:
+            (tmp_path / "escaped").touch()
+            os._exit(9)
+    assert worker.ask(b"a") == [b"a"]
+    worker.close()
+    assert not (tmp_path / "escaped").exists()
