@@ -34,13 +34,14 @@ def main(pip_compile: str) -> None:
         with tempfile.NamedTemporaryFile("w", suffix=".in") as inputs:
             inputs.write("\n".join(requirements(extras)) + "\n")
             inputs.flush()
-            options = ["--generate-hashes", "--allow-unsafe", "--strip-extras", "--no-header"]
-            options += ["--no-emit-index-url", "--no-emit-find-links", "--no-annotate", "--quiet"]
+            options = ["--generate-hashes", "--allow-unsafe", "--strip-extras"]
+            options += ["--no-annotate", "--quiet"]
             command = [pip_compile, *options, "--output-file", HERE / f"{name}.txt", inputs.name]
             subprocess.run(command, check=True)
         text = (HERE / f"{name}.txt").read_text(encoding="utf-8")
         text = re.sub(rf"^{UNLOCKED}==.*(?:\n +.*)*\n", "", text, flags=re.MULTILINE)
-        text = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
+        # Comments, and the options that say where this machine looks for packages.
+        text = re.sub(r"^(?:(?:#|--).*)?\n", "", text, flags=re.MULTILINE)
         (HERE / f"{name}.txt").write_text(text, encoding="utf-8")
     (HERE / "oldest.txt").write_text("\n".join(oldest()) + "\n", encoding="utf-8")
 

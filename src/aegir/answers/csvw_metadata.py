@@ -37,6 +37,8 @@ ENCODINGS = {
     "iso8859_5": "iso-8859-5",
 }
 """The names of the Encoding standard, by those of Python where they differ."""
+ZONE = 3 * "X"
+"""The pattern of +05:30 or Z (Unicode Technical Standard 35)."""
 DIRECTIVES = {"%Y": "yyyy", "%m": "MM", "%d": "dd", "%H": "HH", "%M": "mm", "%S": "ss"}
 DATE_FORMATS = ("%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y")
 TIME_FORMATS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f")
@@ -158,7 +160,7 @@ def _date_pattern(notation: Notation) -> str | None:
     """The CSVW pattern of a format; None where CSVW has none."""
     format_, zone = notation.format or "", ""
     if format_.endswith("%z"):
-        format_, zone = format_.removesuffix("%z").rstrip(), "XXX"
+        format_, zone = format_.removesuffix("%z").rstrip(), ZONE
         if notation.format != format_ + "%z":
             return None
     date, between, time = format_, "", ""
