@@ -16,7 +16,7 @@ from aegir.answers.load_script import (
     plain_number,
     with_scale,
 )
-from aegir.answers.split_lines import records_query, sign_literal
+from aegir.answers.split_lines import TextFunctions, records_query, sign_literal
 from aegir.tables.notation import BIGINT_DIGITS, ISO_SHAPES, shape_of
 from aegir.tables.table import Notation, TextFormat
 from aegir_rl.base.duckdb_engine import quote_name, quote_path, quote_text
@@ -195,10 +195,10 @@ def _is_array(path: str) -> bool:
         return False
 
 
-class _DuckDbText:
+class _DuckDbText(TextFunctions):
     """What splitting lines needs of DuckDB."""
 
-    join = "string_agg(line, chr(10) ORDER BY n)"
+    flags = "gs"
 
     def count(self, pattern: str) -> str:
         """The number of matches in a line."""
@@ -211,11 +211,3 @@ class _DuckDbText:
     def beyond(self, width: int) -> str:
         """What follows the last column."""
         return f"coalesce(array_to_string(cells[{width + 1}:], ''), '')"
-
-    def group(self, text: str, pattern: str, groups: str) -> str:
-        """The groups of the match of a pattern in a text."""
-        return f"regexp_replace({text}, {quote_text(pattern)}, {quote_text(groups)})"
-
-    def unescaped(self, text: str) -> str:
-        """A text without the backslash before any character."""
-        return f"regexp_replace({text}, '\\\\(.)', '\\1', 'gs')"

@@ -15,7 +15,7 @@ from aegir.answers.load_script import (
     plain_number,
     with_scale,
 )
-from aegir.answers.split_lines import records_query
+from aegir.answers.split_lines import TextFunctions, records_query
 from aegir.tables.notation import BIGINT_DIGITS, ISO_SHAPES, shape_of
 from aegir.tables.table import Notation, TextFormat
 from aegir_rl.base.duckdb_engine import quote_text
@@ -181,10 +181,10 @@ def _literal(char: str) -> str:
     return quote_text(char) if char.isprintable() and char != "\\" else f"E'\\x{ord(char):02x}'"
 
 
-class _PostgresText:
+class _PostgresText(TextFunctions):
     """What splitting lines needs of PostgreSQL."""
 
-    join = "string_agg(line, chr(10) ORDER BY n)"
+    flags = "g"
 
     def count(self, pattern: str) -> str:
         """The number of matches in a line."""
@@ -199,11 +199,3 @@ class _PostgresText:
     def beyond(self, width: int) -> str:
         """What follows the last column."""
         return f"array_to_string(cells[{width + 1}:], '')"
-
-    def group(self, text: str, pattern: str, groups: str) -> str:
-        """The groups of the match of a pattern in a text."""
-        return f"regexp_replace({text}, {quote_text(pattern)}, {quote_text(groups)})"
-
-    def unescaped(self, text: str) -> str:
-        """A text without the backslash before any character."""
-        return f"regexp_replace({text}, '\\\\(.)', '\\1', 'g')"

@@ -6,37 +6,39 @@ A quote opens a cell at its beginning and closes it at its end; elsewhere it is 
 between rows are left out.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Protocol
 
 from aegir.tables.table import TextFormat
 from aegir_rl.base.duckdb_engine import quote_text
 
 
-class TextFunctions(Protocol):
-    """Functions on text that databases name differently."""
+class TextFunctions(ABC):
+    """Functions on text; databases name some of them differently."""
 
-    join: str
+    join = "string_agg(line, chr(10) ORDER BY n)"
+    flags: str
+    """Of a replacement of all matches, in which a dot matches line ends."""
 
+    @abstractmethod
     def count(self, pattern: str) -> str:
         """The number of matches in a line."""
-        ...
 
+    @abstractmethod
     def matches(self, text: str, pattern: str) -> str:
         """The list of all matches."""
-        ...
 
+    @abstractmethod
     def beyond(self, width: int) -> str:
         """What follows the last column."""
-        ...
 
     def group(self, text: str, pattern: str, groups: str) -> str:
         """The groups of the match of a pattern in a text."""
-        ...
+        return f"regexp_replace({text}, {quote_text(pattern)}, {quote_text(groups)})"
 
     def unescaped(self, text: str) -> str:
         """A text without the backslash before any character."""
-        ...
+        return f"regexp_replace({text}, '\\\\(.)', '\\1', '{self.flags}')"
 
 
 def records_query(text: TextFormat, width: int, functions: TextFunctions) -> Iterator[str]:
