@@ -92,6 +92,12 @@ class ColumnAnnotation:
     """Why the column counts as personal, in a few words."""
     personal_confidence: float | None = None
     """Probability that the column is personal; None where it is not known, as in answers of earlier versions."""
+    identifying_confidence: float | None = None
+    """Probability that the column identifies persons, directly or with others; None where it is not known."""
+    special: bool = False
+    """Whether the column holds data of a special category (GDPR, articles 9 and 10)."""
+    special_category: str | None = None
+    """Which one: a name of SPECIAL_CATEGORIES."""
     relation: Guess | None = None
     """Relation to the subject column; None for the subject itself and where no relation is likelier than none."""
     iri: str | None = None
@@ -116,6 +122,21 @@ class ColumnAnnotation:
 
 
 @dataclass(frozen=True, slots=True)
+class RowAnnotation:
+    """What one row of a table is, and whether it is a person or belongs to one."""
+
+    name: str | None
+    """One of ROW_NAMES; None where none is likely enough. It is called `class` in JSON."""
+    noun: str | None
+    """What the table itself calls it: "customer", "sensor reading"; None where neither name nor headers tell."""
+    confidence: float
+    """Probability of `name`; of the likeliest class where it is None."""
+    person: str
+    """One of PERSON_STATES: rows are persons (self), belong to one each (linked), or neither (none)."""
+    person_confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class TableAnnotation:
     """The answer for one table."""
 
@@ -124,6 +145,10 @@ class TableAnnotation:
     subject: int | None
     columns: tuple[ColumnAnnotation, ...]
     annotator: str
+    row: RowAnnotation | None = None
+    """What one row is; None from an annotator that does not say."""
+    subject_repeats: bool = False
+    """Whether rows share values of the subject, as lines of an order do."""
     warnings: tuple[str, ...] = ()
     preview: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
     """Some cells of each column, of the same rows and cut short, for reports that show the table."""
@@ -154,6 +179,8 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
         "table": annotation.table,
         "source": annotation.source,
         "subject": annotation.subject,
+        **({"subject_repeats": True} if annotation.subject_repeats else {}),
+        **_row_as_dict(annotation.row),
         "annotator": annotation.annotator,
         "columns": [_column_as_dict(column, annotation) for column in annotation.columns],
         **_rows_as_dict(annotation),
@@ -179,6 +206,8 @@ def annotation_from_dict(
             subject=None if data["subject"] is None else int(data["subject"]),
             columns=tuple(_column_from_dict(column) for column in data["columns"]),
             annotator=_text(data["annotator"]),
+            row=_row_from_dict(data.get("row")),
+            subject_repeats=_flag(data.get("subject_repeats", False)),
             warnings=tuple(_text(warning) for warning in data["warnings"]),
             timing=timing_from_dict(data),
             spawned=spawned_from_dict(data),
@@ -227,6 +256,26 @@ def statistics_of(annotation: TableAnnotation, column: ColumnAnnotation) -> dict
     return stored[column.index] if column.index < len(stored) else {}
 
 
+def _row_as_dict(row: RowAnnotation | None) -> dict[str, object]:
+    """The key of what a row is, absent where that is not known."""
+    if row is None:
+        return {}
+    plain = {name: _plain(value) for name, value in asdict(row).items()}
+    return {"row": {"class": plain.pop("name"), **plain}}
+
+
+def _row_from_dict(data: Mapping[str, Any] | None) -> RowAnnotation | None:
+    if data is None:
+        return None
+    return RowAnnotation(
+        _optional_text(data["class"]),
+        _optional_text(data["noun"]),
+        float(data["confidence"]),
+        _text(data["person"]),
+        float(data["person_confidence"]),
+    )
+
+
 def _rows_as_dict(annotation: TableAnnotation) -> dict[str, object]:
     """Return how many rows the table has, None if they were not counted, and how many were looked at."""
     if annotation.profiles:
@@ -247,6 +296,7 @@ def _column_as_dict(column: ColumnAnnotation, annotation: TableAnnotation) -> di
     return {
         **{name: _plain(getattr(column, name)) for name in _READERS},
         **({"statistics": statistics} if statistics else {}),
+        "special": column.special,
         **({"all_missing": True} if column.all_missing else {}),
         **_declared_as_dict(column.declared),
         **routing_as_dict(column.routing),
@@ -262,6 +312,7 @@ def _column_from_dict(data: Mapping[str, Any]) -> ColumnAnnotation:
     return ColumnAnnotation(
         **values,
         all_missing=_flag(data.get("all_missing", False)),
+        special=_flag(data.get("special", False)),
         declared=_declared_from_dict(data.get("declared")),
         routing=routing_from_dict(data),
         reviewed=reviewed_from_dict(data),
@@ -328,8 +379,8 @@ _READER_OF: dict[Any, Callable[[Any], Any]] = {
 _READERS = {
     each.name: _READER_OF[each.type]
     for each in fields(ColumnAnnotation)
-    if each.type in _READER_OF and each.name != "all_missing"
+    if each.type in _READER_OF and each.name not in ("all_missing", "special")
 }
 """How the fields of a column that are always in its dictionary are read, in their order there."""
-_ADDED = ("personal_confidence",)
+_ADDED = ("personal_confidence", "identifying_confidence", "special_category")
 """Fields that answers of earlier versions lack."""

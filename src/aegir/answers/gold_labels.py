@@ -12,14 +12,27 @@ from dataclasses import replace
 
 from aegir.tables.labelled import Accepted, ColumnLabels, LabelledTable
 from aegir.vocabulary.hierarchy import kind_of
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS, RENAMED
+from aegir.vocabulary.terms import (
+    COLUMN_TYPES,
+    FINE_TYPES,
+    PERSON_STATES,
+    PERSONAL_LEVELS,
+    RELATIONS,
+    RENAMED,
+    ROW_CLASSES,
+)
 
 NAMES_SHOWN = 12
+UNCLEAR = "unclear"
+"""The row class of a table that a reader could not class."""
 
 
 def within_vocabulary(labelled: LabelledTable) -> LabelledTable:
     """Return the table with only the names that the vocabulary has; the others go to `unknown_names`."""
     unknown: list[str] = []
+
+    def one(name: str | None, vocabulary: Container[str]) -> str | None:
+        return (known((name,), vocabulary) or (None,))[0] if name is not None else None
 
     def known(names: Accepted | None, vocabulary: Container[str]) -> Accepted | None:
         if not names:
@@ -28,15 +41,22 @@ def within_vocabulary(labelled: LabelledTable) -> LabelledTable:
         return tuple(name for name in names if name in vocabulary) or None
 
     labels = tuple(
-        ColumnLabels(
-            known(labels.types, COLUMN_TYPES),
-            known(labels.relations, RELATIONS),
-            known(_present_names(labels.fine), FINE_TYPES),
-            labels.personal,
+        replace(
+            labels,
+            types=known(labels.types, COLUMN_TYPES),
+            relations=known(labels.relations, RELATIONS),
+            fine=known(_present_names(labels.fine), FINE_TYPES),
+            personal_level=one(labels.personal_level, PERSONAL_LEVELS),
         )
         for labels in labelled.labels
     )
-    return replace(labelled, labels=labels, unknown_names=(*labelled.unknown_names, *unknown))
+    return replace(
+        labelled,
+        labels=labels,
+        row_class=None if labelled.row_class == UNCLEAR else one(labelled.row_class, ROW_CLASSES),
+        person=one(labelled.person, PERSON_STATES),
+        unknown_names=(*labelled.unknown_names, *unknown),
+    )
 
 
 def _present_names(names: Accepted | None) -> Accepted | None:

@@ -83,6 +83,15 @@ class TableScores:
     """(columns, fine types), the rest to 1 being none of them; None from an annotator that does not know them."""
     personal: F32 | None = None
     """(columns,) the probability of personal data; None from an annotator that does not judge it."""
+    levels: F32 | None = None
+    """(columns, 4) the probability that the column is not personal, then of each of PERSONAL_LEVELS; None from an annotator
+    that does not tell them apart."""
+    special: F32 | None = None
+    """(columns,) the probability of data of a special category."""
+    rows: F32 | None = None
+    """(ROW_NAMES,) the probability of each class of what one row is."""
+    person: F32 | None = None
+    """(PERSON_STATES,) the probability of each."""
     web: float = 1.0
     """The probability that the table is one of the web's markup rather than an everyday one."""
     routing: tuple[Routing, ...] | None = None

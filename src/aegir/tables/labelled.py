@@ -1,10 +1,12 @@
 """Tables with gold labels for training and `aegir eval`: one JSON object per line, in one of two forms.
 
     {"id": "…", "columns": [{"name": header or null, "values": [strings], "cta": label, "cpa": label}, …]}
-    {"id": "…", "group": "…", "domain": …, "language": …, "columns": [{"name", "values",
-        "types": [labels], "fine": [labels], "relation": [labels], "personal": true or false}, …]}
+    {"id": "…", "group": "…", "domain": …, "language": …, "row": "…", "row_class": …, "person": …, "columns":
+        [{"name", "values", "types": [labels], "none_too": bool, "fine": [labels], "relation": [labels], "meaning": "…",
+          "personal": bool, "personal_level": …, "special": bool}, …]}
 
-In the first form (web tables) a label is a string, a list of accepted strings, or null if the column is not labelled.
+In the first form (web tables) a label is a string, a list of accepted strings, or null if the column is not labelled;
+where it is null, `read` and `read_relation` may say what a reader took the column for, `read_confidence` how surely.
 In the second, the open form, a list holds what is acceptable, best first, and an empty one says that none of the
 vocabulary is right. Both become `ColumnLabels`. A table may have a `subject`, the number of its subject column.
 docs/labelled-tables.md describes the format.
@@ -27,7 +29,12 @@ Task = Literal["cta", "cpa"]
 Accepted = tuple[str, ...]
 """Acceptable names, best first."""
 _OPEN_KEYS = ("types", "fine", "relation", "personal")
-_TABLE_KEYS = ("id", "columns", "subject", "group", "domain", "language")
+_TABLE_KEYS = (
+    *("id", "columns", "subject", "group", "domain", "language"),
+    *("row", "row_class", "person"),
+)
+NO_NAME = "none"
+"""What a reader says of a column that no name fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,16 @@ class ColumnLabels:
     relations: Accepted | None = None
     fine: Accepted | None = None
     personal: bool | None = None
+    personal_level: str | None = None
+    """How near to a person; None for a column that is not personal, or whose level nobody gave."""
+    special: bool | None = None
+    """Whether the column holds data of a special category."""
+    none_too: bool = False
+    """Whether none of the types is acceptable beside those in `types`."""
+    meaning: str | None = None
+    """What the column means, in a reader's own words."""
+    trust: float = 1.0
+    """How far types that a reader gave are to be trusted, from 0 to 1; those of the benchmark fully."""
 
     @classmethod
     def of(cls, type_name: str | None = None, relation: str | None = None) -> "ColumnLabels":
@@ -82,6 +99,12 @@ class LabelledTable:
     """What must stay on one side of a split, such as a repository; None if the file does not say."""
     domain: str | None = None
     language: str | None = None
+    row: str | None = None
+    """What one row is, in a few words."""
+    row_class: str | None = None
+    """The class of that; None if nobody said."""
+    person: str | None = None
+    """Whether the rows are persons (self), belong to one each (linked) or neither (none)."""
     unknown_names: Accepted = ()
     """Labels of the file that are not in the vocabulary and were taken out of `labels`."""
 
@@ -157,6 +180,9 @@ def _parse(line: str, where: str) -> LabelledTable:
         group=_text_or_none(record, "group", where),
         domain=_text_or_none(record, "domain", where),
         language=_text_or_none(record, "language", where),
+        row=_text_or_none(record, "row", where),
+        row_class=_text_or_none(record, "row_class", where),
+        person=_text_or_none(record, "person", where),
     )
 
 
@@ -171,17 +197,41 @@ def _column(column: dict[str, object], where: str) -> Column:
 
 def _labels(column: Mapping[str, Any], where: str) -> ColumnLabels:
     types, fine, relations = (_accepted(column, key, where) for key in _OPEN_KEYS[:3])
-    personal = column.get("personal")
-    if personal is not None and not isinstance(personal, bool):
-        raise UsageError(f"{where}: personal is {personal!r}; expected true, false or null")
+    personal, special = (_flag_or_none(column, key, where) for key in ("personal", "special"))
     web_types, web_relations = (_accepted(column, key, where) for key in ("cta", "cpa"))
-    if not (web_types or web_relations):
-        return ColumnLabels(types, relations, fine, personal)
+    if not (web_types or web_relations or "read" in column or "read_relation" in column):
+        return ColumnLabels(
+            types,
+            relations,
+            fine,
+            personal,
+            personal_level=_text_or_none(column, "personal_level", where),
+            special=special,
+            none_too=bool(_flag_or_none(column, "none_too", where)),
+            meaning=_text_or_none(column, "meaning", where),
+        )
     if any(column.get(key) is not None for key in _OPEN_KEYS):
         raise UsageError(
             f"{where} has labels of both forms; expected cta and cpa, or {', '.join(_OPEN_KEYS)}"
         )
-    return ColumnLabels(web_types or None, web_relations or None)
+    return _web_labels(column, web_types, web_relations, where)
+
+
+def _web_labels(
+    column: Mapping[str, Any], types: Accepted | None, relations: Accepted | None, where: str
+) -> ColumnLabels:
+    """Return the labels of the benchmark, and in their place those of a reader where there are none."""
+    trust = 1.0
+    if not types and (read := _accepted(column, "read", where)):
+        types, trust = (() if read == (NO_NAME,) else read), column.get("read_confidence") or 1.0
+        if not isinstance(trust, int | float) or not 0 <= trust <= 1:
+            raise UsageError(f"{where}: read_confidence is {trust!r}; expected a share from 0 to 1")
+    elif not types:
+        types = None
+    if not relations:
+        read = _accepted(column, "read_relation", where)
+        relations = read if read or "read_relation" not in column else ()
+    return ColumnLabels(types, relations, trust=float(trust))
 
 
 def _accepted(column: Mapping[str, Any], key: str, where: str) -> Accepted | None:
@@ -198,4 +248,11 @@ def _text_or_none(record: Mapping[str, Any], key: str, where: str) -> str | None
     value = record.get(key)
     if value is not None and not isinstance(value, str):
         raise UsageError(f"{where}: {key} is {value!r}; expected text or null")
+    return value
+
+
+def _flag_or_none(record: Mapping[str, Any], key: str, where: str) -> bool | None:
+    value = record.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise UsageError(f"{where}: {key} is {value!r}; expected true, false or null")
     return value

@@ -1,7 +1,7 @@
 """Which tables must be on the same side of a split: those of one origin, or with the same rows under another name.
 
-Two tables are in one group when the labelled file says so (`group`), when they come from the same web site, or when
-they share a whole column of distinctive values. Folds are made of groups, so that nothing about a held-out table is
+Two tables are in one group when the labelled file says so (`group`), when they lie in one folder of a repository, when they
+come from the same web site, or when they share a whole column of distinctive values. Folds are made of groups, so that nothing about a held-out table is
 seen in training.
 
 A labelled table may also stand, unlabelled, in a collection of raw tables, beside others of its repository. A group
@@ -150,6 +150,9 @@ def _marks(labelled: LabelledTable, stated: _StatedGroups) -> Iterator[Hashable]
     groups = stated.of(labelled)
     for group in groups:
         yield ("group", group)
+    if labelled.group is not None:
+        repository = labelled.group.partition(":")[0]
+        yield ("folder", repository, labelled.table.name.lower().rpartition("/")[0])
     if not groups and (site := _SITE.match(labelled.table.name)):
         yield ("site", site[1])
     for column in labelled.table.columns:

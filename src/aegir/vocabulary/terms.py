@@ -27,6 +27,7 @@ classes.tsv is Schema.org's class tree, pruned to what is needed, with two roots
 DataType (bare values). Where Schema.org gives a class several parents, the one a reader would look under first
 is kept: a hotel is a place here, though it is an organisation too. Parts of an address and coordinates are
 filed under Place, units under Quantity, contact details under Person and what a job asks for under JobPosting.
+rows.tsv has the classes of what one row of a table is, with a definition and an example each.
 renamed.tsv maps names of earlier versions and of label sets to the names of today.
 """
 
@@ -47,6 +48,8 @@ NO_TYPE = "-"
 
 PERSONAL_LEVELS = ("direct", "indirect", "about")
 """Whether a personal column identifies a person by itself, together with other columns, or only describes one."""
+PERSON_STATES = ("none", "linked", "self")
+"""Whether the rows of a table are about no person in particular, belong to one person each, or are persons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +174,25 @@ class Relation(Term):
 AnyTerm = TypeVar("AnyTerm", bound=Term)
 
 
+@dataclass(frozen=True, slots=True)
+class RowClass:
+    """What sort of thing a row of a table is."""
+
+    name: str
+    definition: str
+    example: str
+
+
+def load_row_classes(path: Path) -> dict[str, RowClass]:
+    """Return the row classes of a file by name."""
+    classes: dict[str, RowClass] = {}
+    for location, fields in read_tsv(path, "name definition example"):
+        name, definition, example = fields
+        _check_order(location, name, classes)
+        classes[name] = RowClass(name, definition, example)
+    return classes
+
+
 def load_kinds(path: Path) -> dict[str, Kind]:
     """Return the kinds of a file by name."""
     kinds: dict[str, Kind] = {}
@@ -270,6 +292,7 @@ def _check_order(location: str, name: str, before: dict[str, Any]) -> None:
 
 
 KINDS = load_kinds(HERE / "kinds.tsv")
+ROW_CLASSES = load_row_classes(HERE / "rows.tsv")
 CLASS_PATHS: Mapping[str, TermPath] = load_classes(HERE / "classes.tsv")
 COLUMN_TYPES = load_terms(HERE / "types.tsv", ColumnType, CLASS_PATHS)
 RELATIONS = load_terms(HERE / "relations.tsv", Relation, CLASS_PATHS)
@@ -292,6 +315,7 @@ def plain_name(name: str) -> str:
 
 
 KIND_NAMES: tuple[str, ...] = tuple(KINDS)
+ROW_NAMES: tuple[str, ...] = tuple(ROW_CLASSES)
 TYPE_NAMES: tuple[str, ...] = tuple(COLUMN_TYPES)
 FINE_NAMES: tuple[str, ...] = tuple(FINE_TYPES)
 RELATION_NAMES: tuple[str, ...] = tuple(RELATIONS)
