@@ -29,7 +29,7 @@ from aegir.lab.data.known_names import (
     read_names,
 )
 from aegir.lab.data.sources import Source, TrainingTable
-from aegir.lab.held_out import HeldOut, column_names, save_answers
+from aegir.lab.held_out import HeldOut, column_names, load_answers, save_answers
 from aegir.lab.linear_stages import (
     LinearExamples,
     LinearTraining,
@@ -37,11 +37,13 @@ from aegir.lab.linear_stages import (
     fit,
     predict,
 )
+from aegir.lab.names_fit import fit_names
 from aegir.lab.ngram_network.batches import TAUGHT, HeaderNames
 from aegir.lab.ngram_network.columns import F16, Columns
 from aegir.lab.ngram_network.distillation import Knowledge, distil_rows, read_knowledge
 from aegir.lab.ngram_network.fit import Fit, NetworkTraining
 from aegir.lab.sentence_encoder import encode_texts
+from aegir.readers.ngrams.annotator import NgramNetworks
 from aegir.readers.ngrams.model import NgramModel
 from aegir.readers.ngrams.network import (
     LEVELS,
@@ -118,6 +120,8 @@ def train_ngrams(
         save_answers(linear_file, answers)
     networks = _train_networks(tables, raw, config, say, work)
     calibration, types_of_fine, metrics, on_everyday = calibrate_ngrams(work, tables)
+    names, by_names = fit_names(_networks_of_folds(tables, config.folds, work), types_of_fine)
+    calibration = replace(calibration, names=names)
     for name, judgement in metrics.items():
         say(f"{name}: {judgement}")
     return NgramModel(
@@ -131,6 +135,7 @@ def train_ngrams(
         facts={
             "held_out": {name: asdict(judgement) for name, judgement in metrics.items()},
             "everyday": on_everyday.as_dict(),
+            "names": by_names,
             "training": {
                 **asdict(config),
                 "tables": len(tables),
@@ -189,6 +194,23 @@ def _train_networks(
         for line in Parallel(config.jobs, return_as="generator_unordered")(jobs):
             say(line)
     return load_networks(final)
+
+
+def _networks_of_folds(
+    tables: Sequence[TrainingTable], folds: int, work: Path
+) -> list[tuple[NgramNetworks, list[LabelledTable]]]:
+    """Return the networks of every fold with the everyday tables that they were not trained on."""
+    found = []
+    for number in range(folds):
+        answered = set(load_answers(work / NETWORK_ANSWERS.format(number))["open"].names)
+        held_out = [
+            table.labelled
+            for table in tables
+            if table.source.everyday and answered.issuperset(column_names(table)[:1])
+        ]
+        networks = NgramNetworks(load_networks(work / networks_file(number)))
+        found.append((networks, held_out))
+    return found
 
 
 def networks_file(fold: int) -> str:
