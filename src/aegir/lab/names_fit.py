@@ -37,6 +37,8 @@ NAMES: Mapping[str, Sequence[str]] = {
 FOLDS = 5
 POWERS = np.round(np.arange(0.8, 2.05, 0.05), 2)
 Reading = dict[str, F32]
+_Right = tuple[str | None, ...] | None
+"""Acceptable names, None standing for none of them; None for a column that is not labelled."""
 
 
 class NamedColumns:
@@ -48,8 +50,8 @@ class NamedColumns:
         named = np.array([bool(c.name) for each in tables for c in each.table.columns], bool)
         missing = [label.fine is not None and "all_missing" in label.fine for label in labels]
         named &= ~np.array(missing, bool)  # their labels say what the values are, not the header
-        wanted = {
-            "types": [label.types for label in labels],
+        wanted: dict[str, list[_Right]] = {
+            "types": [label.right_types for label in labels],
             "fine": [label.fine for label in labels],
             "relations": [label.relations for label in labels],
         }
@@ -153,13 +155,14 @@ def _sharper(weights: Weights, power: float) -> Weights:
     return replace(weights, fine=(first * power, second * power))
 
 
-def _accepted(wanted: Sequence[tuple[str, ...] | None], names: Sequence[str]) -> Bools:
+def _accepted(wanted: Sequence[_Right], names: Sequence[str]) -> Bools:
     """Return (columns, names + 1) what is right, none being the last."""
-    index = {name: number for number, name in enumerate(names)}
+    index = {name: number for number, name in enumerate((*names, None))}
     accepted = np.zeros((len(wanted), len(names) + 1), bool)
     for row, each in zip(accepted, wanted, strict=True):
         row[[index[name] for name in each or ()]] = True
-        row[-1] = each is not None and not each
+        if each == ():
+            row[-1] = True
     return accepted
 
 

@@ -69,7 +69,9 @@ OPEN_LINE = {
 def test_the_open_form_becomes_the_same_labels(tmp_path: Path):
     (found,) = read(tmp_path / "t.jsonl", json.dumps(OPEN_LINE))
     assert found.labels == (
-        ColumnLabels(("MonetaryAmount", "Number"), (), ("salary",), personal=True),
+        ColumnLabels(
+            ("MonetaryAmount", "Number"), (), ("salary",), personal=True, meaning="monthly pay"
+        ),
         ColumnLabels(types=(), relations=None, fine=(), personal=False),
         UNLABELLED,
     )
