@@ -31,6 +31,7 @@ TITLES = {
 VALUES, LONGEST_VALUE, LONGEST_TEXT = 5, 40, 200
 REASONS, COLUMNS = 3, 12
 """Reasons of an answer, and columns of a table, that are shown."""
+HEADS = ("column", "values", "expected", "answered", "sure", "why")
 NOTE = "The page holds values of the tables, personal ones too."
 
 
@@ -100,12 +101,12 @@ def _card(
 ) -> Iterator[str]:
     yield f'<article><h3 dir="auto">{_text(labelled.table.name)}</h3>'
     yield f'<p class="soft">{" · ".join(_facts(labelled))}</p>'
-    yield "<table><thead><tr><th>column</th><th>values</th><th>expected</th><th>answered</th>"
-    yield "<th>sure</th><th>why</th></tr></thead><tbody>"
+    about = {each.column for each in found}
+    heads = [*([] if None in about else HEADS[:2]), *HEADS[2:]]
+    yield f"<table><thead><tr><th>{'</th><th>'.join(heads)}</th></tr></thead><tbody>"
     for each in found:
         yield from _line(labelled, annotation, each)
     yield "</tbody></table>"
-    about = {each.column for each in found}
     if None in about:
         yield from _values_of_columns(labelled, annotation)
     elif others := [shown_name(each) for each in annotation.columns if each.index not in about]:
@@ -132,15 +133,14 @@ def _facts(labelled: LabelledTable) -> Iterator[str]:
 def _line(
     labelled: LabelledTable, annotation: TableAnnotation, found: Disagreement
 ) -> Iterator[str]:
-    if found.column is None:
-        name = values = ""
-    else:
+    column = ""
+    if found.column is not None:
         name = _text(shown_name(annotation.columns[found.column]))
         values = _values(labelled, found.column)
+        column = f'<th scope="row"><bdi>{name}</bdi></th><td>{values}</td>'
     sure = "" if found.confidence is None else f"{found.confidence:.2f}"
     reasons = "".join(f"<li>{_text(reason)}</li>" for reason in found.reasons[:REASONS])
-    yield f'<tr><th scope="row"><bdi>{name}</bdi></th><td>{values}</td>'
-    yield f"<td>{_text(found.expected)}</td><td>{_text(found.answered)}</td>"
+    yield f"<tr>{column}<td>{_text(found.expected)}</td><td>{_text(found.answered)}</td>"
     yield f'<td class="number">{sure}</td><td>{f"<ul>{reasons}</ul>" if reasons else ""}</td></tr>'
 
 

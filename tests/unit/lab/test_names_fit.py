@@ -31,6 +31,11 @@ def labelled_file(path: Path, groups: int) -> Path:
     return path
 
 
+def test_none_is_right_where_it_is_acceptable_beside_names():
+    found = names_fit._accepted([("b", None), ("a", "b"), (), None], ("a", "b"))
+    assert found.astype(int).tolist() == [[0, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0]]
+
+
 def test_the_weights_file_gets_weights_for_names_and_cross_fitted_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
