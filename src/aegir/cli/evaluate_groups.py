@@ -6,30 +6,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from aegir.evaluation.group_scores import DomainScores, GroupScores, Score, Scores
+from aegir.evaluation.group_scores import (
+    TITLES,
+    DomainScores,
+    GroupScores,
+    Score,
+    Scores,
+)
 from aegir_rl.base.text import amount, escape_controls
-
-SHOWN = {
-    ("row", "right"): "what a row is: class right",
-    ("row", "given"): "… class given, not none",
-    ("row", "precision"): "… right where given",
-    ("person", "right"): "rows of persons: right",
-    ("personal", "precision"): "personal: precision",
-    ("personal", "recall"): "… recall",
-    ("identifying", "precision"): "identifying: precision",
-    ("identifying", "recall"): "… recall",
-    ("direct", "precision"): "direct: precision",
-    ("direct", "recall"): "… recall",
-    ("special", "precision"): "special: precision",
-    ("special", "recall"): "… recall",
-    ("subject", "right"): "subject: right",
-    ("type", "right"): "type right",
-    ("names", "right"): "names of things: type right",
-    ("label", "right"): "label right",
-    ("misleading", "share"): "misleading: label and kind wrong",
-}
-"""The shares in the order of the report, and what they are called there."""
-
 
 DOMAINS_SHOWN = 10
 """The largest; the others are only in the JSON object."""
@@ -63,7 +47,7 @@ def _by_domain(domains: Sequence[DomainScores]) -> Table:
 
 
 def _add(table: Table, scores: Scores, indent: str = "") -> None:
-    for (part, name), title in SHOWN.items():
+    for (part, name), title in TITLES.items():
         if part in scores:
             table.add_row(indent + title, *_cells(scores[part][name]))
 

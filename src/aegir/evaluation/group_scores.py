@@ -93,6 +93,28 @@ TABLE_MEASURES: Measures = {
 }
 
 
+TITLES = {
+    ("row", "right"): "row class right",
+    ("row", "given"): "row class given, not none",
+    ("row", "precision"): "row class right where given",
+    ("person", "right"): "self, linked or none right",
+    ("personal", "precision"): "personal: precision",
+    ("personal", "recall"): "personal: recall",
+    ("identifying", "precision"): "identifying: precision",
+    ("identifying", "recall"): "identifying: recall",
+    ("direct", "precision"): "direct: precision",
+    ("direct", "recall"): "direct: recall",
+    ("special", "precision"): "special: precision",
+    ("special", "recall"): "special: recall",
+    ("subject", "right"): "subject right",
+    ("type", "right"): "type right",
+    ("names", "right"): "type right, names of things",
+    ("label", "right"): "label right",
+    ("misleading", "share"): "label and kind wrong",
+}
+"""Part and share -> what it is called in reports, in their order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """A share with its 95 % interval over groups."""

@@ -1,12 +1,17 @@
 """`aegir eval`: figures on stdout, a verdict in the exit code."""
 
 import json
+import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from aegir.evaluation.group_scores import TITLES, GroupScores
+from aegir.vocabulary.terms import ROW_NAMES
 from command_line import run
 
+DOCS = (Path(__file__).parents[3] / "docs" / "labelled-tables.md").read_text(encoding="utf-8")
 KEYS = ("task", "columns", "micro_f1", "macro_f1", "ece", "columns_per_cpu_second")
 
 
@@ -278,3 +283,29 @@ def test_the_labelled_file_is_not_overwritten_by_the_page(ruled: Path, tmp_path:
     assert ruled.read_bytes() == before
     done = run("eval", ruled, "--annotator", "rules", "--errors", tmp_path)
     assert (done.code, done.out) == (2, "")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_lines_of_the_docs_are_scored(number: int, tmp_path: Path):
+    blocks = re.findall(r"^```json\n(.*?)^```", DOCS, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 3
+    path = tmp_path / "docs.jsonl"
+    path.write_text(json.dumps(json.loads(blocks[number])))
+    tasks = [("--task", "cta"), ("--task", "cpa")] if number == 0 else [()]
+    for task in tasks:
+        done = run("eval", path, "--annotator", "rules", "--json", *task)
+        assert (done.code, done.err) == (0, "")
+        found = json.loads(done.out)
+        assert not found["unknown_labels"]
+        assert ("by_group" in found) is (number == 2)
+    if number == 2:
+        assert {*found["by_group"]["scores"], "names"} == {part for part, _ in TITLES}
+    if number == 0:
+        assert found["columns"] == 2  # the relation of the benchmark and that of a reader
+
+
+def test_the_docs_name_every_row_class_and_every_score():
+    (line,) = [line for line in DOCS.splitlines() if line.startswith("| `row_class` |")]
+    assert all(f"`{name}`" in line for name in ROW_NAMES)
+    for field in fields(GroupScores):
+        assert f"`{field.name}`" in DOCS
