@@ -17,7 +17,7 @@ from aegir.lab.mixing_fit import fit_weights
 from aegir.readers.mixing import Weights, with_none
 from aegir.readers.ngrams.annotator import NgramNetworks, mix_names
 from aegir.readers.ngrams.network import TABLE_HEADS
-from aegir.tables.labelled import Accepted, LabelledTable
+from aegir.tables.labelled import LabelledTable
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64, Bools
 from aegir_rl.base.metrics import expected_calibration_error
