@@ -16,20 +16,38 @@ from aegir.lab.model_card import card
 from byte_models import annotating_checkpoint
 from held_out_answers import write_answers
 from ngram_models import random_model
-from synthetic_labels import everyday_table, write_everyday_tables, write_synthetic_tables
+from synthetic_labels import write_synthetic_tables
+
+RULED = {"row": "order", "row_class": "transaction", "person": "linked"}
 
 
-def write_ruled_tables(folder: Path, tables: int) -> Path:
-    """Everyday tables of two domains whose rows, persons and levels are labelled."""
+def order_table(number: int) -> dict[str, object]:
+    """A key, a state and a price, of which only the price is about a person."""
+    keys = [f"K{number:03}-{row:06}" for row in range(12)]
+    states = ["open", "lost", f"other {number}"] * 4
+    prices = [f"{number}{row}.50" for row in range(12)]
+    columns = [
+        {"name": "id", "values": keys, "types": ["IdentifierAT"], "fine": ["primary_key"]},
+        {"name": "state", "values": states, "types": [], "fine": ["status"]},
+        {"name": "cost", "values": prices, "types": ["price", "Number"], "fine": []},
+    ]
+    for column, personal in zip(columns, (False, False, True), strict=True):
+        column |= {"relation": [], "personal": personal}
+    domain = "sales | retail" if number % 2 else "hr"
+    return {"id": f"t{number}", "group": f"owner/{number}", "domain": domain, "columns": columns}
+
+
+def write_tables(folder: Path, tables: int, *, ruled: bool = True) -> Path:
+    """Everyday tables of two domains; `ruled` ones have labels of rows, persons and levels."""
     lines = []
     for number in range(tables):
-        table = everyday_table(number)
-        for column in table["columns"][:3]:
-            level = "about" if column["personal"] else None
-            column |= {"personal_level": level, "special": level is not None and number % 2 == 0}
-        domain = "sales | retail" if number % 2 else "hr"
-        row = {"row": "order", "row_class": "transaction", "person": "linked", "domain": domain}
-        lines.append(json.dumps(table | row))
+        table = order_table(number)
+        if ruled:
+            for column in table["columns"]:
+                level = "about" if column["personal"] else None
+                column |= {"personal_level": level, "special": bool(level) and number % 2 == 0}
+            table |= RULED
+        lines.append(json.dumps(table))
     path = folder / "open" / "tables.jsonl.gz"
     path.parent.mkdir()
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
@@ -48,7 +66,7 @@ def invoke(work: Path, data: list[Path], *more: object):
 
 
 def test_scores_are_written_between_the_marks_of_a_page(tmp_path: Path):
-    work, data = prepare(tmp_path, write_ruled_tables(tmp_path, 24))
+    work, data = prepare(tmp_path, write_tables(tmp_path, 24))
     page = tmp_path / "results.md"
     page.write_text(f"# Results\n\n{BEGIN}\nold\n{END}\nafter\n")
     done = invoke(work, data, "--into", page, "--json")
@@ -73,7 +91,7 @@ def test_scores_are_written_between_the_marks_of_a_page(tmp_path: Path):
 
 
 def test_without_a_page_the_tables_are_printed(tmp_path: Path):
-    work, data = prepare(tmp_path, write_ruled_tables(tmp_path, 24))
+    work, data = prepare(tmp_path, write_tables(tmp_path, 24))
     done = invoke(work, data)
     assert "| personal: recall | " in done.stdout
     assert BEGIN not in done.stdout
@@ -91,12 +109,12 @@ def test_a_page_without_one_pair_of_marks_is_refused_before_anything_is_computed
 
 
 def test_tables_without_the_labels_are_refused(tmp_path: Path):
-    work, data = prepare(tmp_path, write_everyday_tables(tmp_path, 8))
+    work, data = prepare(tmp_path, write_tables(tmp_path, 16, ruled=False))
     assert "no everyday table has labels of rows" in str(invoke(work, data).exception)
 
 
 def test_the_model_card_says_where_rows_levels_and_special_data_fail(tmp_path: Path):
-    work, data = prepare(tmp_path, write_ruled_tables(tmp_path, 24))
+    work, data = prepare(tmp_path, write_tables(tmp_path, 24))
     *_, evaluation = calibrate_ngrams(work, read_training_tables(data))
     training = {"steps": 7, "tables": 1234, "seed": 0, "sources": {"gold": True}}
     facts = {"training": training, "everyday": json.loads(json.dumps(evaluation.as_dict()))}
