@@ -3,8 +3,9 @@
     score_by_group(tables, annotations).scores["identifying"]["precision"]     Score(value=0.93, low=0.9, high=0.95, …)
 
 Tables of one group (a repository, a site, tables that share columns: tables/leakage.py) are dependent, so the 95 % interval
-of a share is that of resampled groups (aegir_rl/offline/intervals.py). With one group there is none. Where all outcomes
-are alike, resampling shows no spread; the interval is then that of as many independent groups (Clopper and Pearson).
+of a share follows from the spread between groups, by a bootstrap over up to 1,000 of them (aegir_rl/offline/intervals.py).
+With one group there is none. Where all outcomes are alike, resampling shows no spread; the interval is then that of as many
+independent groups (Clopper and Pearson).
 
 What makes an answer right is in pipeline/judged_columns.py; docs/labelled-tables.md explains the scores.
 """
