@@ -56,6 +56,8 @@ class ColumnLabels:
     """What the column means, in a reader's own words."""
     trust: float = 1.0
     """How far types that a reader gave are to be trusted, from 0 to 1; those of the benchmark fully."""
+    types_read: bool = False
+    """Whether a reader gave the types of a column of a web table."""
 
     @classmethod
     def of(cls, type_name: str | None = None, relation: str | None = None) -> "ColumnLabels":
@@ -81,7 +83,7 @@ class ColumnLabels:
             self.fine is not None
             or self.personal is not None
             or self.special is not None
-            or self.types == ()
+            or (self.types == () and not self.types_read)
         )
 
     @property
@@ -269,7 +271,9 @@ def _web_labels(
 ) -> ColumnLabels:
     """Return the labels of the benchmark, and in their place those of a reader where there are none."""
     trust: Any = 1.0
+    types_read = False
     if not types and (read := _accepted(column, "read", where)):
+        types_read = True
         types, stated = (() if read == (NO_NAME,) else read), column.get("read_confidence")
         trust = 1.0 if stated is None else stated
         if isinstance(trust, bool) or not isinstance(trust, int | float) or not 0 <= trust <= 1:
@@ -279,7 +283,7 @@ def _web_labels(
     if not relations:
         read = _accepted(column, "read_relation", where)
         relations = read if read or "read_relation" not in column else ()
-    return ColumnLabels(types, relations, trust=float(trust))
+    return ColumnLabels(types, relations, trust=float(trust), types_read=types_read)
 
 
 def _accepted(column: Mapping[str, Any], key: str, where: str) -> Accepted | None:

@@ -152,6 +152,14 @@ def test_a_reader_is_trusted_as_far_as_it_says(tmp_path: Path, stated: float | N
     assert (found.labels[0].types, found.labels[0].trust) == (("Date",), trust)
 
 
+def test_a_web_table_stays_one_where_a_reader_found_no_type(tmp_path: Path):
+    columns = [{"values": [], "read": "none"}, {"values": [], "read_relation": None}]
+    (found,) = read(tmp_path / "t.jsonl", json.dumps({"columns": columns}))
+    assert [labels.types for labels in found.labels] == [(), None]
+    assert found.labels[1].relations == ()
+    assert not found.in_open_form
+
+
 def test_a_packed_file_reads_like_a_plain_one(tmp_path: Path):
     line = json.dumps(LINE)
     (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(line.encode()))
