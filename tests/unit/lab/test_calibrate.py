@@ -295,6 +295,23 @@ def test_figures_count_what_was_answered_and_what_was_right():
     assert (quiet.columns, quiet.micro_f1, quiet.ece, quiet.thresholds) == (80, 0.0, 0.0, ())
 
 
+@pytest.mark.parametrize(
+    ("said", "columns", "right"), [(None, 1, 0), ("price", 2, 1), ("URL", 2, 0)]
+)
+def test_no_answer_is_no_error_where_none_is_acceptable_beside_types(
+    said: str | None, columns: int, right: int
+):
+    source = Source("open/tables.jsonl.gz", everyday=True, web=False)
+    labels = (ColumnLabels(("price",), none_too=True), ColumnLabels(("Date",)))
+    table = Table("t", (Column(None, ("1",)),) * 2)
+    answer = TableAnnotation(
+        "t", None, None, (everyday_answer(0, said, 0.9), everyday_answer(1, None, 0.9)), "fake"
+    )
+    held = held_of([TrainingTable(LabelledTable(table, labels, {}), source)])
+    found = judge(held, [answer], "fake")["fake/cta@open"]
+    assert (found.columns, found.micro_f1) == (columns, right / columns)
+
+
 def test_labels_that_are_no_types_are_judged_by_themselves():
     source = Source("open/tables.jsonl.gz", everyday=True, web=False)
     labels = (
