@@ -90,6 +90,7 @@ def decide(
                 column.index == subject,
                 table.columns[column.index],
                 profiles[column.index],
+                limits.identifying,
             )
             for column in named
         ),
@@ -177,19 +178,22 @@ def _relate_column(
     is_subject: bool,
     column: Column,
     profile: ColumnProfile,
+    identifying: float,
 ) -> ColumnAnnotation:
-    """Return the answer with its relation and whether it is personal."""
+    """Return the answer with its relation and personal data; none identifies persons below that probability."""
     relations = scores.relations[named.index]
     related = [] if is_subject else best_guesses(relations, RELATION_NAMES)
-    judged = judge_personal(named, column, profile, scores, related)
-    personal = judged.meaning
+    judged = judge_personal(named, column, profile, scores, related, identifying)
     return replace(
         named,
         reasons=(*named.reasons, *judged.reasons),
-        personal_confidence=round(judged.probability, 6),
-        personal=personal is not None,
-        personal_level=personal.level if personal else None,
-        personal_reason=personal.reason if personal else None,
+        personal=judged.level is not None,
+        personal_level=judged.level,
+        personal_reason=judged.reason,
+        personal_confidence=round(judged.confidence, 6),
+        identifying_confidence=None if judged.identifying is None else round(judged.identifying, 6),
+        special=judged.special,
+        special_category=judged.category,
         relation=relation,
         relation_iri=RELATIONS[relation.label].iri if relation else None,
         relation_runners_up=_runners_up(related, relation),
