@@ -166,7 +166,7 @@ def prepare(
     """Load what the settings name: the annotator, with the types that the user taught, its thresholds, reviews.
 
     `annotator`, `memory` and `readers` (those that a routing table may call) are used instead if they are given. `say` is called with a sentence for each taught type, and each
-    file of the user's pool, that cannot be used.
+    file of the user's pool, that cannot be used, and for reviews of an earlier form.
     """
     if annotator is not None:
         _check_object(annotator, settings)
@@ -180,13 +180,11 @@ def prepare(
         from aegir.pipeline.previous import PreviousAnswers
 
         previous = PreviousAnswers.read(settings.previous)
-    return Prepared(
-        settings,
-        chosen,
-        choose_thresholds(chosen, settings),
-        memory or load_reviews(settings),
-        previous,
-    )
+    thresholds = choose_thresholds(chosen, settings)
+    memory = memory or load_reviews(settings)
+    if memory is not None and memory.note:
+        say(memory.note)
+    return Prepared(settings, chosen, thresholds, memory, previous)
 
 
 def _check_object(annotator: object, settings: AnnotationSettings) -> None:
@@ -230,6 +228,7 @@ def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
         max(thresholds.relations, least),
         _at_least(everyday, least) if everyday else None,
         None if thresholds.labels is None else max(thresholds.labels, least),
+        thresholds.identifying,
     )
 
 
