@@ -20,6 +20,7 @@ from aegir.pipeline.correct import pool_siblings
 from aegir.pipeline.personal import judge_personal
 from aegir.pipeline.subject import describes, find_keys, find_subject, repeats
 from aegir.readers.calibration import Thresholds
+from aegir.readers.mixing import FAILING_TRUST
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
 from aegir.tables.datatype import ColumnProfile, describe_column
 from aegir.tables.table import Column, Table
@@ -212,7 +213,8 @@ def _fine_probabilities(
     elif scores.fine is not None:
         return np.asarray(scores.fine[index], np.float32)
     elif (named := scores.explanations[index].fine_type) is not None:
-        fine[FINE_INDEX[named]] = SURE_FINE_TYPE
+        failing = scores.explanations[index].failing
+        fine[FINE_INDEX[named]] = SURE_FINE_TYPE + failing * (FAILING_TRUST - SURE_FINE_TYPE)
     return fine
 
 
