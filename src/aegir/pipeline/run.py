@@ -27,7 +27,7 @@ from aegir.pipeline.decide import decide
 from aegir.pipeline.registry import load_annotator, thresholds_for
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import Thresholds
-from aegir.readers.scores import Annotator
+from aegir.readers.scores import Annotator, TableScores
 from aegir.tables.database_urls import DatabaseUrl, parse_database_url
 from aegir.tables.formats import find_table_files, is_expanded, is_url
 from aegir.tables.overrides import NO_OVERRIDES, Overrides
@@ -384,8 +384,14 @@ def _answer(
         answer = prepared.previous.apply(answer) if prepared.previous else answer
         if prepared.settings.notations:
             answer = _with_notations(table, answer)
-        personal = None if scores.personal is None else tuple(map(float, scores.personal))
-        yield Answered(index, answer, table, scores.routed, personal)
+        yield Answered(index, answer, table, scores.routed, _personal_probabilities(scores))
+
+
+def _personal_probabilities(scores: TableScores) -> tuple[float, ...] | None:
+    """Return how likely each column is personal by what was learnt, if that is known."""
+    if scores.levels is not None:
+        return tuple((1 - scores.levels[:, 0]).tolist())
+    return None if scores.personal is None else tuple(map(float, scores.personal))
 
 
 def _as_read(table: Table, ignore_names: bool) -> Table:
