@@ -104,7 +104,7 @@ def test_show_tells_what_a_fine_type_goes_with_and_how_personal_it_is():
     assert "  goes with  CategoryCode, none of the column types\n" in run("show", "status").out
     assert "  personal   likely: identifies a person (direct)" in run("show", "person_id").out
     assert "  personal   in rows about persons: where someone lives" in run("show", "city").out
-    assert "  personal   no\n" in run("show", "status").out
+    assert "  personal   no\n" in run("show", "unit_name").out
 
 
 def test_show_as_json_gives_every_meaning_of_the_name():
