@@ -30,6 +30,7 @@ from aegir.vocabulary.special import special_term, special_words
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
     FINE_TYPES,
+    IDENTIFYING_LEVELS,
     PERSON_STATES,
     PERSONAL_LEVELS,
     ROW_NAMES,
@@ -64,7 +65,6 @@ ROLES = frozenset(
 ROLE_SHARE = 0.9
 ROLES_REASON = "nearly all e-mail addresses are of roles such as info or sales, not of persons"
 CONSTANT_REASON = "not personal: the column has one value at most"
-IDENTIFYING = ("direct", "indirect")
 ROWS_ARE = {"self": "rows are persons", "linked": "rows belong to persons"}
 THINGS = {
     "asset": "things that someone owns",
@@ -221,7 +221,7 @@ def _by_terms(
 
 
 def _of_meaning(confidence: float, meaning: PersonalMeaning) -> PersonalAnswer:
-    identifying = confidence if meaning.level in IDENTIFYING else None
+    identifying = confidence if meaning.level in IDENTIFYING_LEVELS else None
     return PersonalAnswer(confidence, meaning.level, meaning.reason, identifying)
 
 
@@ -319,7 +319,11 @@ def _with_emails(
 
 def _limited(judged: PersonalAnswer, limit: float) -> PersonalAnswer:
     """Return the answer without a level that identifies, if that is less likely than the limit."""
-    if judged.level not in IDENTIFYING or judged.identifying is None or judged.identifying >= limit:
+    if (
+        judged.level not in IDENTIFYING_LEVELS
+        or judged.identifying is None
+        or judged.identifying >= limit
+    ):
         return judged
     sentence = f"identifies persons with probability {judged.identifying:.2f}, less than asked for"
     return replace(judged, level=None, reason=None, reasons=(*judged.reasons, sentence))

@@ -49,6 +49,8 @@ NO_TYPE = "-"
 
 PERSONAL_LEVELS = ("direct", "indirect", "about")
 """Whether a personal column points to a person by itself, together with other columns, or only tells about one."""
+IDENTIFYING_LEVELS = PERSONAL_LEVELS[:2]
+"""The levels of columns that point to a person, alone or together with others."""
 SPECIAL_CATEGORIES = (
     "health",
     "disability",
