@@ -3,7 +3,7 @@
     Column --summarise_column--> ColumnSummary --rules_for--> rules --apply_rule--> matches --weigh--> Verdict
 
 Rules are selected by comparing the column's traits with what each rule needs and excludes; the selection is cached
-per combination of traits. Of the 256 rules, lengths and header leave a few dozen to be applied to a typical column.
+per combination of traits. Of the 261 rules, lengths and header leave a few dozen to be applied to a typical column.
 
 Promises
   - never raises, whatever the text; `judge_columns` reports a failing column and goes on;
@@ -85,6 +85,8 @@ class RuleVerdict:
     """At least 0.8 when `fine_type` is set, 0 otherwise."""
     evidence: tuple[str, ...] = ()
     """Short sentences: which values, which header."""
+    failing: float = 0.0
+    """Share of the values that have the form of the fine type and fail its check digit, as test data do."""
     argues_for: frozenset[str] = frozenset()
     """Without a fine type, the column types for which the first sentence is a reason; empty if it is none."""
 
@@ -115,12 +117,14 @@ def judge(column: Column) -> RuleVerdict:
         vetoes -= {parent}  # a ticker is an identifier, though it has no digit
         support[parent] = PARENT_STRENGTH * confidence
     reported = decisive or _strongest(matches)
+    failed = _failed_check(matches, fine_type)
     return RuleVerdict(
         support=_rank_support(matches, hints, vetoes, support),
         vetoes=vetoes,
         fine_type=fine_type,
         fine_confidence=confidence,
         evidence=_explain(summary, matches, hints, fine_type, reported),
+        failing=0.0 if failed is None else failed.failing / failed.checked,
         argues_for=frozenset(dict(reported.rule.support) if reported and not decisive else ()),
     )
 
@@ -269,6 +273,8 @@ def _explain(
     sentences = []
     if reported is not None:
         sentences.append(_sentence(reported))
+    if failed := _failed_check(matches, fine_type):
+        sentences.append(f"{failed.failing} of {failed.checked} values fail their check digit")
     if fine_type is not None and fine_type in hints:
         sentences.append(f"header {summary.header!r} suggests {_with_article(fine_type)}")
     elif hints and fine_type is None:
@@ -280,6 +286,11 @@ def _explain(
                 "but the values do not agree"
             )
     return tuple(sentences[:_MAX_SENTENCES])
+
+
+def _failed_check(matches: list[RuleMatch], fine_type: str | None) -> RuleMatch | None:
+    """Return the match of the fine type whose values fail their check digit, if some do."""
+    return next((each for each in matches if each.rule.name == fine_type and each.failing), None)
 
 
 def _strongest(matches: list[RuleMatch]) -> RuleMatch | None:
