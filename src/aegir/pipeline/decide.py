@@ -16,9 +16,11 @@ from itertools import islice
 
 import numpy as np
 
-from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, Guess, RowAnnotation, TableAnnotation
 from aegir.pipeline.correct import pool_siblings
-from aegir.pipeline.subject import describes, find_keys, find_subject, repeats
+from aegir.pipeline.keys import find_keys
+from aegir.pipeline.rows import KEY_ROWS, describe_rows, find_nouns
+from aegir.pipeline.subject import describes, find_subject, repeats
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
 from aegir.tables.datatype import ColumnProfile, describe_column, is_email
@@ -51,6 +53,9 @@ what a rule names."""
 ALL_MISSING, CONSTANT = "all_missing", "constant"
 REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText"))
 """Relations that several columns of one labelled table have."""
+SURE_WEB = 0.9
+"""Probability of a web table from which on its subject may repeat: of 700 web tables 95 in 100 have it, of 35 everyday tables that
+look likely to be of the web without their headers 2."""
 EMAILS, EMAIL_SHARE = 3, 0.05
 """Cells with an e-mail address from which on a column of other text identifies persons: at least so many, and this share."""
 EMAIL_LABELS = ("email", "email_address")
@@ -122,12 +127,15 @@ def decide(
     ]
     profiles = tuple(profile for _, profile in described)
     primary_key, sketches = find_keys(table, named, profiles)
-    subject = _subject(table, scores, named)
+    row = describe_rows(table, scores, named)
+    subject = _subject(table, scores, named, row)
     relations = _relations(table, scores, subject, limits.relations)
     return TableAnnotation(
         table=table.name,
         source=table.source,
         subject=subject,
+        row=row,
+        subject_repeats=subject is not None and _shares_values(table.columns[subject]),
         columns=tuple(
             _relate_column(
                 column,
@@ -384,7 +392,12 @@ def _relations(
     return given
 
 
-def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotation]) -> int | None:
+def _subject(
+    table: Table,
+    scores: TableScores,
+    columns: Sequence[ColumnAnnotation],
+    row: RowAnnotation | None,
+) -> int | None:
     """Return the column that names the row: the one stated, or on web tables the one chosen if it can name a row.
 
     Web tables without headers repeat their subject: a row may be one of several lines about it.
@@ -392,17 +405,23 @@ def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotati
     chosen = scores.subject
     if table.subject is not None:
         return chosen
-    if scores.web >= LIKELY and (chosen is None or _can_be_subject(table, columns[chosen])):
+    if scores.web >= SURE_WEB and (chosen is None or _can_be_subject(table, columns[chosen])):
         return chosen
-    return find_subject(table, columns)
+    return find_subject(table, columns, row, find_nouns(table, columns))
 
 
 def _can_be_subject(table: Table, answer: ColumnAnnotation) -> bool:
     """Return whether a column of a web table has values that name rows."""
     column = table.columns[answer.index]
     has_headers = any(each.name for each in table.columns)
-    repeated = has_headers and repeats(column)
+    constant = len(column.values) >= KEY_ROWS and len(set(column.present)) == 1
+    repeated = constant or (has_headers and repeats(column))
     return bool(column.present) and not describes(answer) and not repeated
+
+
+def _shares_values(column: Column) -> bool:
+    """Return whether two rows have the same value in a column."""
+    return len(set(column.present)) < len(column.present)
 
 
 def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:

@@ -3,7 +3,8 @@
 import pytest
 
 from aegir.answers.annotation import ColumnAnnotation
-from aegir.pipeline.subject import KEY_ROWS, find_subject
+from aegir.pipeline.rows import KEY_ROWS
+from aegir.pipeline.subject import find_subject
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import kind_of
