@@ -54,8 +54,8 @@ ALL_MISSING, CONSTANT = "all_missing", "constant"
 REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText"))
 """Relations that several columns of one labelled table have."""
 SURE_WEB = 0.9
-"""Probability of a web table from which on its subject may repeat: of 700 web tables 95 in 100 have it, of 35 everyday tables that
-look likely to be of the web without their headers 2."""
+"""Probability from which on a table is answered as one of the web. Of 570 everyday tables without their headers 33 have 0.5 or more
+and 2 this one, of 700 web tables 22 have less; from 0.5 on, 0.77 of the relations given to such everyday tables were right, so 0.82."""
 EMAILS, EMAIL_SHARE = 3, 0.05
 """Cells with an e-mail address from which on a column of other text identifies persons: at least so many, and this share."""
 EMAIL_LABELS = ("email", "email_address")
@@ -114,6 +114,7 @@ def decide(
     table: Table, scores: TableScores, annotator: str, thresholds: Thresholds | None = None
 ) -> TableAnnotation:
     """Return the answer for each column of a table, or an abstention below the thresholds."""
+    scores = _settle_web(scores)
     if table.declares:
         from aegir.pipeline.declared_evidence import apply_declared
 
@@ -160,6 +161,13 @@ def decide(
         sketches=sketches,
         text=table.text,
     )
+
+
+def _settle_web(scores: TableScores) -> TableScores:
+    """Return the scores of a table that is likely but not surely of the web as those of an everyday one."""
+    if LIKELY <= scores.web < SURE_WEB:
+        return replace(scores, web=float(np.nextafter(LIKELY, 0)))
+    return scores
 
 
 def _name_column(
@@ -405,7 +413,7 @@ def _subject(
     chosen = scores.subject
     if table.subject is not None:
         return chosen
-    if scores.web >= SURE_WEB and (chosen is None or _can_be_subject(table, columns[chosen])):
+    if scores.web >= LIKELY and (chosen is None or _can_be_subject(table, columns[chosen])):
         return chosen
     return find_subject(table, columns, row, find_nouns(table, columns))
 

@@ -22,9 +22,11 @@ from aegir.vocabulary.terms import PERSON_STATES, ROW_NAMES
 from aegir_rl.base.arrays import F32
 
 AGREES = 0.15
-"""Probability of the classes of a noun from which on it is answered."""
+"""Probability of the classes of a noun from which on it is answered where no class is likely."""
 RAISED = 2.0
-"""How many times likelier a noun makes the class it stands for."""
+"""How many times likelier a noun makes the classes it stands for. The class of the surest noun is right for 0.47 of the everyday
+tables that show one; but readers see the same names, so little of that is new. A plain model of headers that is right for 0.444 of
+held-out tables becomes right for 0.469, and probabilities made up to be right for 0.893 for 0.897; with 5 these lose again."""
 KEY_ROWS = 8
 """In fewer rows any column may differ by chance."""
 ROW_NUMBER = "row_number"

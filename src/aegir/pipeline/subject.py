@@ -1,11 +1,21 @@
-"""Which column of a table names its rows, judged by what the columns were found to be.
+"""Which column of a table names its rows, judged by what the columns were found to be and by what one row is.
 
-    find_subject(table, answers)        the index of a column without gaps or repetition, or None
+    find_subject(table, answers, row, nouns)    the index of a column, or None
 
 A name, a key or a title can name a row; a quantity, a flag, a duration, a coordinate or prose cannot, though all its
-values may differ. Where nothing else does, a date can. What begins a table (only constant columns stand before it) may be
-a date, as in a time series, or a postal code, as in a list of areas; a key or a name further right goes before these, in
-a table of KEY_ROWS rows. Whole numbers that rise from row to row in the first column are the last resort.
+values may differ, nor can a column of one value. The first of these that there is is the subject:
+
+  1. a column without gaps or repetition: the key or name of what a row is (`customer_id` in a table of customers) before
+     other names. What begins a table (only constant columns and numbers of rows stand before it) may be a date, as in a
+     time series, or a postal code, as in a list of areas; a key or a name further right goes before these, in a table of
+     KEY_ROWS rows;
+  2. a key or a name of which nearly all values differ, or a date that begins the table;
+  3. what leads to a row: an address, an e-mail address, a link, a date further right;
+  4. by the class of the row, the key that lines of an order repeat, the key or time of a log, the name that several rows share.
+     Statistics by several dimensions have none;
+  5. numbers of rows.
+
+In an event, a case or a transaction, the names of those who take part and of its place do not name the row.
 """
 
 import re
@@ -76,8 +86,13 @@ _KEYED = _LOGGED | {"transaction", "schedule", "case", "response"}
 """Classes of rows that repeat the key of what they are lines of."""
 _THINGS = frozenset(("identifier", "name", "person", "place", "science"))
 """Kinds of columns that name things, also where several rows are about one."""
-_READ = frozenset(("measurement", "event"))
-"""Classes of rows that have no name where most values of a column repeat."""
+_OF_THINGS = frozenset(
+    (
+        *("person", "organisation", "place", "product", "work", "asset", "organism"),
+        *("substance", "posting"),
+    )
+)
+"""Classes of rows that are about a thing with a name."""
 _NAMED_ONCE = frozenset(("statistic", "period", "quote", "code", "link", "other"))
 """Classes of rows that a repeated key does not name: it is one of several dimensions."""
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII).fullmatch
@@ -92,33 +107,26 @@ def find_subject(
     """Return the column that names the rows, or None; `row` and `nouns` are what rows.py says of them."""
     row_class = row.name if row else None
     own = _own_columns(answers, nouns, row_class)
-    others_name = any(
-        each.kind in _NAMES and differs(table.columns[each.index]) and not describes(each)
-        for each in answers
-    )
-    numbering = {
-        answer.index
-        for answer in answers
-        if _only_numbers(table, answer, own, others_name=others_name)
-    }
+    numbering = _numbering_columns(table, answers, own)
     naming = [
         answer
         for answer in answers
         if _varies(table.columns[answer.index])
         and answer.index not in numbering
-        and not _is_party(answer, row_class, own)
-        and (answer.index in own or not describes(answer))
+        and (answer.index in own or not _is_party(table, answer, row_class))
+        and (not describes(answer) or (answer.index in own and answer.kind in _QUANTITIES))
     ]
     whole = [answer for answer in naming if differs(table.columns[answer.index])]
     nearly = [answer for answer in naming if _nearly_names(table, answer, own)]
     choices = (
         _lead(table, [each for each in whole if _is_name(each)], own),
+        _first(each for each in nearly if each.index in own),
         _first(each for each in nearly if each.kind != "time"),
         _first(nearly),
         _first(each for each in whole if not _leads(each)),
         _first(whole),
         _natural_key(table, naming, row_class, own),
-        _first(each for each in answers if each.index in numbering),
+        min(numbering, default=None),
         _first_if_numbered(table),
     )
     return next((index for index in choices if index is not None), None)
@@ -176,10 +184,10 @@ def _natural_key(
     ]
     if row_class in _LOGGED:
         keys += [each for each in answers if each.kind == "time"]
-    elif row_class not in _KEYED:
+    elif row_class in _OF_THINGS:
         keys += [each for each in answers if each.kind in _THINGS]
     mostly = _first(each for each in keys if _share(table.columns[each.index]) >= MOSTLY_DIFFERENT)
-    if mostly is not None or row_class in _READ:
+    if mostly is not None or row_class == "measurement":
         return mostly
     return _first(each for each in keys if each.index in own or row_class in _KEYED)
 
@@ -203,16 +211,30 @@ def _is_name(answer: ColumnAnnotation) -> bool:
     return _FOUND_BY.isdisjoint((answer.label, answer.type))
 
 
-def _only_numbers(
-    table: Table, answer: ColumnAnnotation, own: Collection[int], *, others_name: bool
-) -> bool:
-    """Return whether a column numbers the rows and is no key by its header, or without headers beside columns that name them."""
-    if answer.index in own or _is_called_key(answer):
-        return False
+def _numbering_columns(
+    table: Table, answers: Sequence[ColumnAnnotation], own: Collection[int]
+) -> set[int]:
+    """Return the columns that number the rows and are no keys by their headers.
+
+    In a table without headers that may be its key, unless another column names every row.
+    """
     if any(column.name for column in table.columns):
-        unnamed = not answer.name and _numbers_rows(table.columns[answer.index])
-        return unnamed or answer.label == ROW_NUMBER
-    return answer.label == ROW_NUMBER and others_name
+        return {
+            answer.index
+            for answer in answers
+            if answer.index not in own
+            and not _is_called_key(answer)
+            and (answer.label == ROW_NUMBER or _is_unnamed_number(table, answer))
+        }
+    names = any(
+        each.kind in _NAMES and not describes(each) and differs(table.columns[each.index])
+        for each in answers
+    )
+    return {answer.index for answer in answers if names and answer.label == ROW_NUMBER}
+
+
+def _is_unnamed_number(table: Table, answer: ColumnAnnotation) -> bool:
+    return not answer.name and _numbers_rows(table.columns[answer.index])
 
 
 def _nearly_names(table: Table, answer: ColumnAnnotation, own: Collection[int]) -> bool:
@@ -227,11 +249,15 @@ def _nearly_names(table: Table, answer: ColumnAnnotation, own: Collection[int]) 
     return (named or unknown) and _share(column) >= NEARLY_ALL
 
 
-def _is_party(answer: ColumnAnnotation, row_class: str | None, own: Collection[int]) -> bool:
-    """Return whether a column says who took part in what a row is, or where it was."""
-    if row_class not in _WITH_PARTIES or answer.index in own:
+def _is_party(table: Table, answer: ColumnAnnotation, row_class: str | None) -> bool:
+    """Return whether a column says who took part in what a row is, or where it was; what names every row and begins the table does not."""
+    if row_class not in _WITH_PARTIES:
         return False
-    return answer.kind == "place" or not _PARTIES.isdisjoint((answer.label, answer.type))
+    if answer.kind != "place" and _PARTIES.isdisjoint((answer.label, answer.type)):
+        return False
+    column = table.columns[answer.index]
+    enough = len(column.values) >= KEY_ROWS
+    return not (enough and differs(column) and _begins(table, answer.index))
 
 
 def _is_called_key(answer: ColumnAnnotation) -> bool:
