@@ -50,6 +50,11 @@ PERSONAL_LEVELS = ("direct", "indirect", "about")
 """Whether a personal column identifies a person by itself, together with other columns, or only describes one."""
 PERSON_STATES = ("none", "linked", "self")
 """Whether the rows of a table are about no person in particular, belong to one person each, or are persons."""
+SPECIAL_CATEGORIES = (
+    *("health", "disability", "genetic", "biometric", "ethnicity"),
+    *("religion", "politics", "union", "sexual_life", "crime"),
+)
+"""The special categories of personal data (GDPR, articles 9 and 10)."""
 
 
 @dataclass(frozen=True, slots=True)
