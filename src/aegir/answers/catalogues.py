@@ -4,7 +4,7 @@ OpenMetadata: one object with what its API takes, in the order in which to send 
   glossary        CreateGlossary: one glossary, called Aegir
   glossaryTerms   CreateGlossaryTerm: a term for every label that was answered, with its definition
   tables          CreateTable: columns with description, glossary term and tags, as suggestions of a tool; the tags of an
-                  organisation stand in place of PII.Sensitive, since OpenMetadata takes one tag of its classification PII
+                  organisation stand in place of those that OpenMetadata ships, since it takes one tag of PII or PersonalData
 
 DataHub: a list of metadata change proposals, as its source `file` reads them
   tagProperties, glossaryTermInfo      what tags and terms mean
@@ -50,6 +50,8 @@ OPEN_METADATA_TYPES = {
     "string": "STRING",
     "time": "TIME",
 }
+OPEN_METADATA_TAGS = ("PII.Sensitive", "PersonalData.SpecialCategory")
+"""Tags that OpenMetadata ships, for personal data and for special categories."""
 DATAHUB_ACTOR = "urn:li:corpuser:aegir"
 
 Document = dict[str, object]
@@ -184,7 +186,8 @@ def _open_metadata_column(name: str, column: ColumnAnnotation, annotator: str) -
         term = f"{GLOSSARY}.{_quoted_part(_open_metadata_name(column.label))}"
         tags.append(_tag_label(term, "Glossary"))
     if column.personal:
-        names = map(_open_metadata_name, column.tags or ("PII.Sensitive",))
+        shipped = OPEN_METADATA_TAGS if column.special else OPEN_METADATA_TAGS[:1]
+        names = map(_open_metadata_name, column.tags or shipped)
         tags += [_tag_label(name, "Classification") for name in dict.fromkeys(names)]
     described: Document = {"name": name}
     if column.name and column.name != name:

@@ -187,7 +187,11 @@ def test_openmetadata_takes_the_tags_of_the_organisation_in_place_of_its_own():
             for column in table["columns"]
         ]
 
-    assert tags(TABLE) == [[], ["PII.Sensitive"], ["PII.Sensitive"]]
+    assert tags(TABLE) == [
+        [],
+        ["PII.Sensitive"],
+        ["PII.Sensitive", "PersonalData.SpecialCategory"],
+    ]
     assert tags(TAGGED) == [[], ["PII.High"], ["PII.Low", "Review", "GDPR.Art9", "PHI"]]
 
 
