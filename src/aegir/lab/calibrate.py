@@ -219,7 +219,7 @@ def calibrate_ngrams(
     answers, temperature = load_models(work)
     calibrating = _ngrams(answers, tables)
     fitted = calibrating.fit()
-    calibration = NgramCalibration(temperature, fitted.mixing, fitted.trust())
+    calibration = NgramCalibration(temperature, fitted.mixing, fitted.trust(), powers=fitted.powers)
     return calibration, fitted.types_of_fine, *_metrics(calibrating)
 
 

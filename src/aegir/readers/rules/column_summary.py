@@ -65,6 +65,8 @@ _TRAIT_OF: dict[str, int] = {
 }
 _NUMERIC_CHARACTERS = frozenset("0123456789.,+-eE \u00a0'\u2212")
 _MISSING = word_set("missing")
+_UNTOLD = word_set("untold")
+"""Values that say nothing about the others beside them."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,9 @@ def summarise_column(column: Column) -> ColumnSummary:
         cell = clean_cell(value, LONGEST_CELL)
         if cell and cell.casefold() not in _MISSING:
             cleaned[cell] += count
+    told = {cell: count for cell, count in cleaned.items() if cell.casefold() not in _UNTOLD}
+    if told:
+        cleaned = Counter(told)
     values = sorted(cleaned)
     if len(values) > MAX_DISTINCT:
         values = evenly_spaced(values, MAX_DISTINCT)

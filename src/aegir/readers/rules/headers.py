@@ -18,7 +18,8 @@ names something else excludes them, and one that says nothing (a letter, `column
 here) excludes nothing.
 
 The phrases are in gazetteers/header_phrases.tsv. They are matched whole; one that begins with = must be the whole
-header ("length" is a duration, "petal length" is not). A word such as "name", which products, people and streets
+header ("length" is a duration, "petal length" is not). A header that ends in a word for classes ("region type") suggests
+nothing that its other words name. A word such as "name", which products, people and streets
 all have, is not listed. The units are in gazetteers/header_units.tsv.
 """
 
@@ -55,6 +56,8 @@ HEADER_DEPENDENT = TELEPHONES | words("postalCode CoordinateAT Rating")
 _PLACE_WORDS = word_set("place_words")
 _CODE_WORDS = words("code codes codigo código codice kod kód")
 """`city code` and `location` may hold postal codes, though they do not name them; `code` alone is any code."""
+_CLASS_WORDS = word_set("class_words")
+"""Last words of headers over classes of what the words before name: `region_type`."""
 _COUNT_WORDS = word_set("count_words")
 """`zip_population` and `Telephone lines` are counts: as first or last word these outweigh the rest."""
 _UNINFORMATIVE = word_set("uninformative")
@@ -144,6 +147,7 @@ def _match_phrases(header_words: tuple[str, ...]) -> dict[str, str]:
     hints: dict[str, str] = {}
     taken: set[int] = set()
     table = _phrase_table()
+    any_place = len(header_words) <= 2 and not _CLASS_WORDS.intersection(header_words[-1:])
     for name in table.get("=" + "".join(header_words), ()):
         hints[name] = " ".join(header_words)
     for length in range(min(_LONGEST_PHRASE, len(header_words)), 0, -1):
@@ -154,7 +158,7 @@ def _match_phrases(header_words: tuple[str, ...]) -> dict[str, str]:
             names = table.get(key) or table.get(key.rstrip("0123456789"))  # email2
             if names and not taken.intersection(span):
                 taken.update(span)
-                if span.stop == len(header_words) or len(header_words) <= 2:
+                if span.stop == len(header_words) or any_place:
                     for name in names:
                         hints.setdefault(name, " ".join(header_words[start : start + length]))
     return hints

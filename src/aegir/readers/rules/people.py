@@ -239,7 +239,8 @@ _UNIT_CODES = word_set("unit_codes")
 
 
 def is_country_name(value: str) -> bool:
-    return value.casefold() in country_names()
+    """Return whether a value names a country; two small letters, such as "us", are a code of anything."""
+    return value.casefold() in country_names() and not (len(value) == 2 and value.islower())
 
 
 def is_street(value: str) -> bool:
