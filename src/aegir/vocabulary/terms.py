@@ -48,13 +48,21 @@ NO_TYPE = "-"
 
 PERSONAL_LEVELS = ("direct", "indirect", "about")
 """Whether a personal column identifies a person by itself, together with other columns, or only describes one."""
+SPECIAL_CATEGORIES = (
+    "health",
+    "disability",
+    "genetic",
+    "biometric",
+    "ethnicity",
+    "religion",
+    "politics",
+    "union",
+    "sexual_life",
+    "crime",
+)
+"""Personal data that articles 9 and 10 of the GDPR protect beyond the rest."""
 PERSON_STATES = ("none", "linked", "self")
 """Whether the rows of a table are about no person in particular, belong to one person each, or are persons."""
-SPECIAL_CATEGORIES = (
-    *("health", "disability", "genetic", "biometric", "ethnicity"),
-    *("religion", "politics", "union", "sexual_life", "crime"),
-)
-"""The special categories of personal data (GDPR, articles 9 and 10)."""
 
 
 @dataclass(frozen=True, slots=True)
