@@ -12,6 +12,7 @@ from aegir.readers.ngrams.features import BUCKETS, View, hashed_features
 from aegir.readers.ngrams.model import CONTEXT_FEATURES, RELATIONS, SCORES, TYPES, NgramModel
 from aegir.readers.ngrams.network import (
     HEADER_VECTORS,
+    HEADS,
     LAYER_OUTPUTS,
     NORMS,
     Dense,

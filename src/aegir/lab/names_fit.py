@@ -17,7 +17,7 @@ from aegir.lab.mixing_fit import fit_weights
 from aegir.readers.mixing import Weights, with_none
 from aegir.readers.ngrams.annotator import NgramNetworks, mix_names
 from aegir.readers.ngrams.network import TABLE_HEADS
-from aegir.tables.labelled import Accepted, LabelledTable
+from aegir.tables.labelled import LabelledTable
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64, Bools
 from aegir_rl.base.metrics import expected_calibration_error
@@ -29,6 +29,8 @@ NAMES: Mapping[str, Sequence[str]] = {
 }
 POWERS = np.round(np.arange(0.8, 2.05, 0.05), 2)
 Reading = dict[str, F32]
+_Right = tuple[str | None, ...] | None
+"""Acceptable names, None standing for none of them; None for a column that is not labelled."""
 
 
 class NamedColumns:
@@ -43,8 +45,8 @@ class NamedColumns:
         named = np.array([bool(c.name) for each in tables for c in each.table.columns], bool)
         missing = [label.fine is not None and "all_missing" in label.fine for label in labels]
         named &= ~np.array(missing, bool)  # their labels say what the values are, not the header
-        wanted: dict[str, list[Accepted | None]] = {
-            "types": [label.types for label in labels],
+        wanted: dict[str, list[_Right]] = {
+            "types": [label.right_types for label in labels],
             "fine": [label.fine for label in labels],
             "relations": [label.relations for label in labels],
         }
@@ -52,7 +54,6 @@ class NamedColumns:
             head: named & np.array([each is not None for each in wanted[head]]) for head in wanted
         }
         self.accepted = {head: _accepted(wanted[head], NAMES[head]) for head in wanted}
-        self.accepted["types"][:, -1] |= [label.none_too for label in labels]
         sizes = [sum(len(each.labels) for each in own) for _, own in folds]
         self.fold = np.repeat(np.arange(len(folds)), sizes)
         self.folds = len(folds)
@@ -135,13 +136,14 @@ def _sharper(weights: Weights, power: float) -> Weights:
     return replace(weights, fine=(first * power, second * power))
 
 
-def _accepted(wanted: Sequence[tuple[str, ...] | None], names: Sequence[str]) -> Bools:
+def _accepted(wanted: Sequence[_Right], names: Sequence[str]) -> Bools:
     """Return (columns, names + 1) what is right, none being the last."""
-    index = {name: number for number, name in enumerate(names)}
+    index = {name: number for number, name in enumerate((*names, None))}
     accepted = np.zeros((len(wanted), len(names) + 1), bool)
     for row, each in zip(accepted, wanted, strict=True):
         row[[index[name] for name in each or ()]] = True
-        row[-1] = each is not None and not each
+        if each == ():
+            row[-1] = True
     return accepted
 
 

@@ -61,6 +61,8 @@ SPECIAL_CATEGORIES = (
     "crime",
 )
 """Personal data that articles 9 and 10 of the GDPR protect beyond the rest."""
+IDENTIFYING_LEVELS = PERSONAL_LEVELS[:2]
+"""The levels of columns that point to a person, alone or together with others."""
 PERSON_STATES = ("none", "linked", "self")
 """Whether the rows of a table are about no person in particular, belong to one person each, or are persons."""
 

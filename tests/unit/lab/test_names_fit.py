@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from aegir.lab.names_fit import fit_names
+from aegir.lab.names_fit import _accepted, fit_names
 from aegir.readers.calibration import NAMES
 from aegir.readers.ngrams.annotator import NgramNetworks
 from aegir.tables.labelled import read_labelled_tables
@@ -29,6 +29,11 @@ def labelled_file(path: Path, groups: int) -> Path:
         lines.append(json.dumps({"id": f"t{number}", "group": f"g{number}", "columns": columns}))
     path.write_text("\n".join(lines))
     return path
+
+
+def test_none_is_right_where_it_is_acceptable_beside_names():
+    found = _accepted([("b", None), ("a", "b"), (), None], ("a", "b"))
+    assert found.astype(int).tolist() == [[0, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0]]
 
 
 def test_weights_for_names_are_fitted_on_the_held_out_tables_of_every_fold(tmp_path: Path):

@@ -145,10 +145,10 @@ def soft_target(head: str, names: Accepted | None) -> F32 | None:
 
 def type_target(labels: ColumnLabels) -> F32 | None:
     """Return the same for types, of which none may be acceptable beside others."""
-    if labels.types is None:
+    if labels.right_types is None:
         return None
-    places = [TYPE_INDEX[name] for name in labels.types]
-    return soft_outputs([*places, -1] if labels.none_too or not places else places, HEADS["types"])
+    places = [-1 if name is None else TYPE_INDEX[name] for name in labels.right_types]
+    return soft_outputs(places, HEADS["types"])
 
 
 def level_target(person: str | None, labels: ColumnLabels) -> F32 | None:
