@@ -105,7 +105,7 @@ def test_probabilities_stay_probabilities(seed):
         assert (part >= 0).all()
         assert (part.sum(axis=1) <= 1 + 1e-5).all()
     alone = agree(table, scores, Strengths(fine=1, relation=1, taken=0))
-    settled = alone.types.argmax(axis=1) == scores.types.argmax(axis=1)
+    settled = (alone.types.argmax(axis=1) == scores.types.argmax(axis=1)) & alone.types.any(axis=1)
     np.testing.assert_allclose(alone.types[settled], scores.types[settled], atol=1e-5)
 
 
