@@ -13,6 +13,7 @@ from aegir.readers.ngrams.model import CONTEXT_FEATURES, RELATIONS, SCORES, TYPE
 from aegir.readers.ngrams.network import (
     HEADER_VECTORS,
     HEADS,
+    LAYER_OUTPUTS,
     NORMS,
     Dense,
     HashedLinear,
@@ -24,8 +25,8 @@ from aegir.vocabulary.terms import FINE_NAMES
 from aegir_rl.base.safetensors_file import safetensors_bytes
 
 EMBEDDING, FACTS_WIDTH, WIDTH = 8, 6, 12
-WEB = Weights((0.7, 0.4), (0.6, 0.5), (0.5, 0.5), (0.6, 0.3, 0.1), 0.0)
-EVERYDAY = Weights((0.1, 0.9), (0.0, 1.1), (0.4, 0.6), (0.5, 0.7, -0.2), 0.3, 1.2)
+WEB = Weights((0.7, 0.4), (0.6, 0.5), (0.5, 0.5), 0.0)
+EVERYDAY = Weights((0.1, 0.9), (0.0, 1.1), (0.4, 0.6), 0.3, 1.2)
 TRUST, NO_TRUST = (RuleTrust(dict.fromkeys(FINE_NAMES, share)) for share in (0.5, 0.0))
 MIXING = Mixing(WEB, EVERYDAY)
 PEOPLE = Table(
@@ -87,7 +88,8 @@ def random_network(seed: int = 0) -> NgramNetwork:
         "facts": (FACTS_WIDTH, FACTS + 1),
         "own": (WIDTH, (HEADER_VECTORS + 1) * EMBEDDING + FACTS_WIDTH),
         "table": (WIDTH, 4 * WIDTH),
-        **{f"heads.{head}": (count, WIDTH) for head, count in HEADS.items()},
+        "pool": (WIDTH, 2 * WIDTH + EMBEDDING),
+        **{f"heads.{head}": (count, WIDTH) for head, count in LAYER_OUTPUTS.items()},
     }
     for name, shape in shapes.items():
         tensors[f"{name}.weight"] = random.normal(0, shape[1] ** -0.5, shape).astype(np.float16)

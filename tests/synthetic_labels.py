@@ -54,26 +54,48 @@ STATES = ["open", "closed", "waiting", "lost"]
 
 
 def everyday_table(number: int) -> dict[str, object]:
-    """A key, a state, a price and one column that nobody labelled, as a line of a file in the open form."""
+    """A key, a state, a price and one column that nobody labelled, as a line of a file in the open form.
+
+    Every other table is about patients.
+    """
     random = Random(number)
     keys = [f"K{random.randrange(10**6):06d}" for _ in range(12)]
     states = [random.choice(STATES) for _ in keys]
     prices = [f"{random.randrange(100, 99999) / 100}" for _ in keys]
+    patients = number % 2 == 1
     labels = (
-        {"types": ["IdentifierAT"], "fine": ["primary_key"], "relation": [], "personal": False},
-        {"types": [], "fine": ["status"], "relation": [], "personal": False},
-        {"types": ["price", "Number"], "fine": [], "relation": ["price"], "personal": True},
+        {"types": ["IdentifierAT"], "fine": ["primary_key"], "relation": []}
+        | _levels("direct", patients),
+        {"types": [], "fine": ["status"], "relation": []}
+        | _levels("about", patients, special=True),
+        {"types": ["price", "Number"], "fine": [], "relation": ["price"]}
+        | _levels("about", patients),
     )
     columns = [
         {"name": name, "values": values} | label
         for name, values, label in zip(
-            ("id", "state", "cost"), (keys, states, prices), labels, strict=True
+            ("patient id" if patients else "id", "state", "cost"),
+            (keys, states, prices),
+            labels,
+            strict=True,
         )
     ]
     return {
         "id": f"table {number}",
         "group": f"owner/{number // TABLES_PER_GROUP}",
+        "row": "patient" if patients else "spare part",
+        "row_class": "person" if patients else "product",
+        "person": "self" if patients else "none",
         "columns": [*columns, {"name": "note", "values": ["x"] * len(keys)}],
+    }
+
+
+def _levels(level: str, patients: bool, *, special: bool = False) -> dict[str, object]:
+    return {
+        "personal": patients,
+        "personal_level": level if patients else None,
+        "special": special and patients,
+        "meaning": f"{level} thing",
     }
 
 

@@ -131,7 +131,6 @@ WEIGHTS = st.builds(
     PAIR,
     PAIR,
     PAIR,
-    st.tuples(NUMBER, NUMBER, NUMBER),
     via_fine=st.floats(0, 1),
     sharpness=st.floats(0.1, 3),
 )
@@ -154,8 +153,6 @@ def test_a_mixture_of_probabilities_is_one(mixing: Mixing, seed: int, web: float
     types = mixing.with_fine(first, fine, of_fine, shares)
     assert (types >= 0).all()
     assert (types.sum(axis=1, dtype=np.float64) <= 1 + 1e-5).all()
-    personal = mixing.mix_personal(first[:, 0], second[:, 0], shares)
-    assert ((personal >= 0) & (personal <= 1)).all()
 
 
 @given(MIXINGS, SEEDS)

@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from aegir.answers.annotation import TableAnnotation
+from aegir.answers.gold_labels import within_vocabulary
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
 from aegir.cli.evaluate_open import show_open
 from aegir.cli.options import (
@@ -22,16 +24,22 @@ from aegir.cli.options import (
     settings_from,
     verb_options,
 )
+from aegir.cli.page_output import write_page
 from aegir.cli.terminal import say, tell
 from aegir.engines.annotating import annotate_all_over
-from aegir.evaluation.evaluation import AnnotateAll, TaskEvaluation
+from aegir.evaluation.evaluation import AnnotateAll, TaskEvaluation, annotate_timed
 from aegir.evaluation.evaluation import evaluate as evaluate_task
 from aegir.evaluation.open_evaluation import OpenEvaluation, evaluate_open
 from aegir.pipeline.run import prepare
+from aegir.readers.calibration import Thresholds
+from aegir.readers.scores import Annotator
 from aegir.tables.labelled import LabelledTable, Task, read_labelled_tables
+from aegir.tables.table import Table as InputTable
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.text import amount, escape_controls
 
+PARTS_OF_TASK = {"cta": ("types",), "cpa": ("relations",), "open": ()}
+"""Parts of the answer whose errors are shown; none for all of them."""
 NAMES_LISTED = 5
 """How many names outside the vocabulary are shown."""
 
@@ -45,6 +53,7 @@ def evaluate(
     task: str | None,
     data: Path | None,
     at_least: float | None,
+    errors: Path | None,
     as_json: bool,
     engine: str,
     address: str | None,
@@ -64,6 +73,8 @@ def evaluate(
         raise UsageError(
             f"--task is {task!r}; expected cta (types), cpa (relations) or open (all parts)"
         )
+    if errors is not None and errors.exists() and path.exists() and errors.samefile(path):
+        raise UsageError(f"--errors {errors} is the file of labelled tables; name another file")
     check_engine(engine, address)
     tables = list(read_labelled_tables(path))
     wanted = task or task_of(tables, path)
@@ -71,13 +82,16 @@ def evaluate(
     prepared = prepare(settings, say=tell)
     chosen, thresholds = prepared.annotator, prepared.thresholds
     result: TaskEvaluation | OpenEvaluation
+    answers: list[TableAnnotation] = []
     with ExitStack() as ended_after:
-        ask: AnnotateAll | None = None
+        ask: AnnotateAll = annotate_timed
         if engine != LOCAL:
             from aegir.cli.annotate_cluster import annotating_job
 
             ray = ended_after.enter_context(open_ray(address))
             ask = annotate_all_over(ray, annotating_job(settings))
+        if errors is not None:
+            ask = _recording(ask, answers)
         if wanted == "open":
             result = evaluate_open(chosen, tables, thresholds, ask)
             name, metric = "the share of right types", result.type["right"]
@@ -85,6 +99,8 @@ def evaluate(
             task_name: Task = "cta" if wanted == "cta" else "cpa"
             result = evaluate_task(chosen, tables, task_name, thresholds, ask)
             name, metric = "micro F1", result.f1.micro_f1
+    if errors is not None:
+        _write_errors(errors, tables, answers, wanted)
     if as_json:
         click.echo(json.dumps(result.as_dict()))
     elif isinstance(result, OpenEvaluation):
@@ -105,6 +121,31 @@ def task_of(tables: Sequence[LabelledTable], path: Path) -> Literal["cta", "cpa"
     if types and relations:
         raise UsageError(f"{path} has types and relations; choose with --task cta or --task cpa")
     return "cpa" if relations else "cta"
+
+
+def _recording(ask: AnnotateAll, answers: list[TableAnnotation]) -> AnnotateAll:
+    """Return the same with the answers kept in a list."""
+
+    def record(
+        annotator: Annotator, tables: Sequence[InputTable], thresholds: Thresholds | None
+    ) -> tuple[list[TableAnnotation], float | None]:
+        given, speed = ask(annotator, tables, thresholds)
+        answers.extend(given)
+        return given, speed
+
+    return record
+
+
+def _write_errors(
+    out: Path, tables: Sequence[LabelledTable], answers: Sequence[TableAnnotation], task: str
+) -> None:
+    """Write the page of disagreements; names outside the vocabulary count as they do in the scores."""
+    from aegir.evaluation.disagreements import find_disagreements
+    from aegir.evaluation.disagreements_page import render_disagreements
+
+    gold = [within_vocabulary(labelled) for labelled in tables] if task == "open" else tables
+    found = find_disagreements(gold, answers, PARTS_OF_TASK[task])
+    write_page(out, render_disagreements(gold, answers, found), "what is wrong")
 
 
 def _check(name: str, metric: float | None, at_least: float | None) -> None:

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aegir.answers.gold_labels import unknown_names_sentence
+from aegir.cli.evaluate_groups import show_groups
 from aegir.cli.terminal import say
 from aegir.evaluation.open_evaluation import MEASURES, OpenEvaluation, PartMetrics, Share
 from aegir.pipeline.judged_columns import SAID
@@ -23,6 +24,8 @@ def show_open(result: OpenEvaluation) -> None:
     for name, parts in (("domain", large), ("kind", result.kinds)):
         if parts:
             console.print(_parts_table(name, parts), "")
+    if result.by_group is not None:
+        show_groups(console, result.by_group)
     console.print(_points_table(result), "")
     console.print(*_summary(result), sep="\n", soft_wrap=True)
     if sentence := unknown_names_sentence(result.unknown_labels):

@@ -67,7 +67,9 @@ def _with_outcomes(
             f"{OF_WORKER}{worker}": float(bool(of_worker[index]))
             for worker, of_worker in by_worker.items()
         }
-        last = replace(episode.decisions[-1], gold=labelled.labels[index].types or (NO_TYPE,))
+        accepted = labelled.labels[index].right_types or (None,)
+        gold = tuple(name or NO_TYPE for name in accepted)
+        last = replace(episode.decisions[-1], gold=gold)
         assert LABEL in last.action
         yield replace(
             episode,

@@ -21,6 +21,15 @@ from aegir.evaluation.evaluation import (
     annotate_timed,
     rounded,
 )
+from aegir.evaluation.group_scores import (
+    COLUMN_MEASURES,
+    GroupScores,
+    Measures,
+    Test,
+    anything,
+    has_rule_labels,
+    score_by_group,
+)
 from aegir.pipeline.judged_columns import JudgedColumn, possible_subjects
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
@@ -31,11 +40,6 @@ from aegir_rl.base.metrics import expected_calibration_error, operating_point
 Share = float | None
 Metrics = Mapping[str, Any]
 """`columns`, how many were judged; shares by name; for `type` and `label`, `confidence` as well."""
-Test = Callable[[JudgedColumn], object]
-
-
-def _any(_: JudgedColumn) -> bool:
-    return True
 
 
 def _misleads(*parts: str) -> Test:
@@ -47,11 +51,11 @@ def _right_as(level: str) -> Test:
 
 
 _type_right, _fine_right = attrgetter("type_right"), attrgetter("fine_right")
-MEASURES: Mapping[str, tuple[Test, Mapping[str, tuple[Test, Test]]]] = {
+MEASURES: Measures = {
     "type": (
         lambda column: column.type_right is not None,
         {
-            "right": (_any, _type_right),
+            "right": (anything, _type_right),
             "none_precision": (lambda column: column.answer.type is None, _type_right),
             "none_recall": (lambda column: not column.labels.types, _type_right),
         },
@@ -59,25 +63,28 @@ MEASURES: Mapping[str, tuple[Test, Mapping[str, tuple[Test, Test]]]] = {
     "fine": (
         lambda column: column.labels.fine is not None,
         {
-            "given": (_any, lambda column: column.fine_right is not None),
+            "given": (anything, lambda column: column.fine_right is not None),
             "precision": (lambda column: column.fine_right is not None, _fine_right),
-            "right": (_any, _fine_right),
+            "right": (anything, _fine_right),
         },
     ),
     "label": (  # right as fine, type and kind and right abstentions add up to right
         lambda column: column.label_right is not None,
         {
-            "given": (_any, lambda column: column.answer.label is not None),
-            "right": (_any, attrgetter("label_right")),
-            **{f"right_as_{level}": (_any, _right_as(level)) for level in ("fine", "type", "kind")},
+            "given": (anything, lambda column: column.answer.label is not None),
+            "right": (anything, attrgetter("label_right")),
+            **{
+                f"right_as_{level}": (anything, _right_as(level))
+                for level in ("fine", "type", "kind")
+            },
         },
     ),
     "misleading": (
-        _any,
+        anything,
         {
-            "share": (_any, attrgetter("misleading_parts")),
-            "without_relations": (_any, _misleads("label", "type")),
-            **{part: (_any, _misleads(part)) for part in ("label", "type", "relation")},
+            "share": (anything, attrgetter("misleading_parts")),
+            "without_relations": (anything, _misleads("label", "type")),
+            **{part: (anything, _misleads(part)) for part in ("label", "type", "relation")},
         },
     ),
     "relation": (
@@ -94,15 +101,8 @@ MEASURES: Mapping[str, tuple[Test, Mapping[str, tuple[Test, Test]]]] = {
             ),
         },
     ),
-    "personal": (
-        lambda column: column.labels.personal is not None,
-        {
-            "precision": (attrgetter("answer.personal"), attrgetter("labels.personal")),
-            "recall": (attrgetter("labels.personal"), attrgetter("answer.personal")),
-        },
-    ),
+    "personal": COLUMN_MEASURES["personal"],
 }
-"""Part of the answer -> which columns are judged, and by name the shares: of which of these columns, what is counted."""
 
 
 def measure(part: str, columns: Sequence[JudgedColumn]) -> dict[str, Any]:
@@ -186,10 +186,15 @@ class OpenEvaluation:
     columns_per_cpu_second: float | None
     unknown_labels: dict[str, int]
     """Names outside the vocabulary, which were left out, with their number of columns."""
+    by_group: GroupScores | None = None
+    """Scores with intervals; None where neither rows and persons nor levels and special data are labelled."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready object, with rates rounded to six digits."""
-        return {"task": "open", **rounded(asdict(self))}
+        plain = rounded(asdict(self))
+        if self.by_group is None:
+            del plain["by_group"]
+        return {"task": "open", **plain}
 
 
 def evaluate_open(
@@ -218,7 +223,8 @@ def score_answers(
         for labels, answer in zip(labelled.labels, annotation.columns, strict=True)
         if labels.types is not None or labels.fine is not None
     ]
-    if not columns:
+    by_group = score_by_group(gold, annotations) if has_rule_labels(gold) else None
+    if not columns and by_group is None:
         raise UsageError("no column has types or fine names, so there is nothing to score")
     measured = {part: measure(part, columns) for part in MEASURES}
     types = [(c.answer.type_confidence, c.type_right) for c in columns if c.type_right is not None]
@@ -239,6 +245,7 @@ def score_answers(
         kinds=_parts(columns, lambda column: column.kind),
         columns_per_cpu_second=None,
         unknown_labels=dict(count_unknown_names(gold).most_common()),
+        by_group=by_group,
     )
 
 

@@ -32,7 +32,7 @@ from aegir.lab.replay import LINEAR, NETWORK, Calibrating, Held, collect, replay
 from aegir.pipeline.judged_columns import JudgedColumn
 from aegir.readers.calibration import LABELS, ByteCalibration, NgramCalibration
 from aegir.readers.ngrams.annotator import EVERYDAY
-from aegir.tables.labelled import Accepted, Task
+from aegir.tables.labelled import Accepted, ColumnLabels, Task
 from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
@@ -83,7 +83,7 @@ class Judgement:
 def judge(held: Held, answers: Sequence[TableAnnotation], annotator: str) -> dict[str, Judgement]:
     """Return the metrics per task; files that do not calibrate, and everyday tables, are judged by themselves.
 
-    Everyday columns without a type or relation count where one was answered, and then as wrong. So do those with another
+    Everyday columns for which none is acceptable count where a type or relation was answered, and then by that. So do those with another
     label than their type, a fine type or a kind.
     """
     rows = _rows(held, answers)
@@ -109,11 +109,17 @@ def _rows(held: Held, answers: Sequence[TableAnnotation]) -> dict[tuple[Task, st
                 (accepted, answer)
                 for labels, answer in zip(table.labelled.labels, annotation.columns, strict=True)
                 for accepted in [labels.types if task == "cta" else labels.relations]
-                if accepted or (accepted is not None and _said(task, answer)[0])
+                if accepted is not None
+                and (_said(task, answer)[0] or not _none_right(task, labels))
             ]
             if weight > 0 and judged:
                 rows.setdefault((task, _suffix(table.source)), []).extend(judged)
     return dict(sorted(rows.items()))
+
+
+def _none_right(task: Task, labels: ColumnLabels) -> bool:
+    """Return whether no answer is right: such a column has no class to be judged by, and counts where one was answered."""
+    return bool(labels.accepts_type(None)) if task == "cta" else labels.relations == ()
 
 
 def _suffix(source: Source) -> str:
@@ -219,7 +225,7 @@ def calibrate_ngrams(
     answers, temperature = load_models(work)
     calibrating = _ngrams(answers, tables)
     fitted = calibrating.fit()
-    calibration = NgramCalibration(temperature, fitted.mixing, fitted.trust())
+    calibration = NgramCalibration(temperature, fitted.mixing, fitted.trust(), powers=fitted.powers)
     return calibration, fitted.types_of_fine, *_metrics(calibrating)
 
 

@@ -35,9 +35,11 @@ class HeldOut:
     """Answers to columns of tables that the model was not trained on; some may be unlabelled."""
 
     logits: Mapping[str, F32]
-    """Part to (columns, outputs); the last output of types, relations and fine is none of the others."""
+    """Part to (columns, outputs); the last output of types, relations, fine and levels is none of the others.
+
+    Rows and persons are answered for tables: all columns of a table have the same."""
     accepted: Mapping[str, Bools]
-    """Part to (columns, outputs), true for every right output; for personal (columns, 1), whether it is."""
+    """Part to (columns, outputs), true for every right output; for special (columns, 1), whether it is."""
     known: Mapping[str, Bools]
     """Part to (columns,), true where this part of the column is labelled."""
     table: I64

@@ -223,7 +223,7 @@ def _targets(tables: Sequence[TrainingTable]) -> Targets:
                 TYPE_INDEX.get(known.type or "", -1),
                 RELATION_INDEX.get(known.relation or "", -1),
             )
-            trusted = (table.source.cta_weight, table.source.cpa_weight)
+            trusted = (table.source.cta_weight * known.trust, table.source.cpa_weight)
             labels.append(
                 [w if trust > 0 else -1 for w, trust in zip(wanted, trusted, strict=True)]
             )

@@ -9,7 +9,16 @@ from itertools import product
 
 import numpy as np
 
-from aegir.readers.mixing import FLOOR, Mixing, RuleTrust, Weights, log_odds, with_none
+from aegir.readers.mixing import (
+    FLOOR,
+    UNCHANGED,
+    Mixing,
+    Powers,
+    RuleTrust,
+    Weights,
+    log_odds,
+    with_none,
+)
 from aegir.readers.scores import LIKELY, Probabilities
 from aegir.vocabulary.hierarchy import goes_with
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_NAMES
@@ -23,7 +32,8 @@ PRIOR_COLUMNS = 4
 PRIOR = 0.5
 """Columns' worth of the types that a fine type goes with, added to those that were counted."""
 Parts = Mapping[str, Probabilities]
-"""Part of the answer to (columns, names) probabilities, the rest to 1 being none; personal and web to (columns,)."""
+"""Part of the answer to (columns, names) probabilities, the rest to 1 being none; special and web to (columns,)."""
+POWERS = np.round(np.geomspace(0.5, 2.0, 41), 3)
 
 
 def fit_pair(first: Probabilities, second: Probabilities, accepted: Bools) -> tuple[float, float]:
@@ -47,15 +57,36 @@ def fit_pair(first: Probabilities, second: Probabilities, accepted: Bools) -> tu
     return float(fitted.x[0]), float(fitted.x[1])
 
 
-def fit_personal(first: F32, second: F32, personal: Bools) -> tuple[float, float, float]:
-    """Return the weights of two log odds, and the constant, with least log loss."""
+def fit_powers(
+    known: Mapping[str, Bools], accepted: Mapping[str, Bools], chosen: Bools, parts: Parts
+) -> Powers:
+    """Fit how levels, special categories, rows and persons are calibrated, on the chosen columns."""
+    found: dict[str, float] = {}
+    for head in ("levels", "rows", "person"):
+        used = np.flatnonzero(chosen & known[head])
+        right, probabilities = accepted[head][used], parts[head][used]
+
+        def loss(
+            power: float, head: str = head, right: Bools = right, p: Probabilities = probabilities
+        ) -> float:
+            raised = replace(UNCHANGED, **{head: float(power)}).apply(head, p)
+            whole = with_none(raised) if head == "levels" else raised
+            return float(-np.log((whole * right).sum(axis=1) + 1e-6).mean())
+
+        found[head] = float(min(POWERS, key=loss)) if len(used) else 1.0
+    used = np.flatnonzero(chosen & known["special"])
+    special = _fit_odds(parts["special"][used], accepted["special"][used, 0])
+    return Powers(found["levels"], found["rows"], found["person"], special)
+
+
+def _fit_odds(probabilities: F32, right: Bools) -> tuple[float, float]:
+    """Return the factor of log odds, and the constant, with least log loss."""
     from sklearn.linear_model import LogisticRegression
 
-    features = np.stack([log_odds(first), log_odds(second)], axis=1)
-    if len(set(personal.tolist())) < 2:
-        return 0.5, 0.5, 0.0
-    fitted = LogisticRegression(C=10.0).fit(features, personal)
-    return float(fitted.coef_[0, 0]), float(fitted.coef_[0, 1]), float(fitted.intercept_[0])
+    if len(set(right.tolist())) < 2:
+        return 1.0, 0.0
+    fitted = LogisticRegression(C=10.0).fit(log_odds(probabilities)[:, None], right)
+    return float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
 
 
 def types_of_fine_from(fine: Bools, types: Bools) -> F32:
@@ -109,13 +140,7 @@ def fit_weights(
         pairs[part] = (0.5, 0.5)
         if len(used):
             pairs[part] = fit_pair(first[part][used], second[part][used], accepted[part][used])
-    used = np.flatnonzero(chosen & known["personal"])
-    personal = (0.5, 0.5, 0.0)
-    if len(used):
-        personal = fit_personal(
-            first["personal"][used], second["personal"][used], accepted["personal"][used, 0]
-        )
-    weights = Weights(pairs["types"], pairs["relations"], pairs["fine"], personal)
+    weights = Weights(pairs["types"], pairs["relations"], pairs["fine"])
     used = np.flatnonzero(chosen & known["types"] & known["fine"])
     if not len(used):
         return weights

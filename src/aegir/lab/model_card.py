@@ -10,6 +10,13 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from aegir.lab.score_tables import (
+    SCARCE,
+    level_table,
+    overall_table,
+    row_class_table,
+    special_table,
+)
 from aegir.readers.bytes import annotator as byte_model
 from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, load_checkpoint
 from aegir.readers.ngrams import annotator as ngrams
@@ -18,8 +25,6 @@ from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.text import read_tsv
 
 HERE = Path(__file__).parent
-SCARCE = 5
-"""Classes with fewer held-out columns are marked."""
 LEAST_COLUMNS = 30
 """Columns that a domain needs to be listed."""
 WORST = 25
@@ -31,6 +36,8 @@ def card(model: NgramModel, checkpoint: Checkpoint, sizes: Sequence[int]) -> str
     weights = [tensor for name, tensor in checkpoint.tensors.items() if name != GRAM_HASHES]
     training = facts["training"]
     everyday = "\n".join(_everyday_scores(facts["everyday"])) if facts.get("everyday") else ""
+    measured = (each.get("everyday") or {} for each in (facts, model.facts))
+    failures = "\n".join(_failures(next((each for each in measured if "by_group" in each), None)))
     return (
         (HERE / "model_card.md")
         .read_text(encoding="utf-8")
@@ -55,6 +62,7 @@ def card(model: NgramModel, checkpoint: Checkpoint, sizes: Sequence[int]) -> str
             liveness=", ".join(
                 f"{name} {value:.3f}" for name, value in facts.get("liveness", {}).items()
             ),
+            failures=failures and f"{failures}\n\n",
             worst="\n\n".join("\n".join(_worst_classes(facts, task)) for task in ("cta", "cpa")),
         )
     )
@@ -87,6 +95,25 @@ def _everyday_scores(metrics: Mapping[str, Any]) -> Iterator[str]:
                     f"| {part['name']} | {part['columns']} | {part['type_right']:.2f} "
                     f"| {part['label_right']:.2f} |"
                 )
+
+
+def _failures(metrics: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield what is got wrong of rows, levels and special data; nothing where these were not labelled."""
+    if metrics is None:
+        return
+    record = metrics["by_group"]
+    yield "## Where it fails on everyday tables\n"
+    yield f"Cross-validated, `{metrics['annotator']}`, with 95 % intervals over groups of tables.\n"
+    yield from (*overall_table(record), "")
+    if record["row_classes"]:
+        yield "What a row is, the classes that are found least often first:\n"
+        yield from (*row_class_table(record, WORST), "")
+    if record["levels"]:
+        yield "Levels of personal data, as shares of the columns labelled so; none is not personal:\n"
+        yield from (*level_table(record), "")
+    if record["special_categories"]:
+        yield "Special categories that were answered, and how many of these columns are special data at all:\n"
+        yield from (*special_table(record), "")
 
 
 def _worst_classes(facts: Mapping[str, Any], task: str) -> Iterator[str]:

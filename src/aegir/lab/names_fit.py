@@ -1,30 +1,23 @@
 """Fits how names alone are read: the weights of columns without values (readers/ngrams/annotator.py).
 
-    tables the networks were not trained on --values removed--> both readings of every header --fit_names--> Weights
+    held-out tables of each fold --values removed--> both readings by the fold's networks --fit_names--> Weights
 
-    python -m aegir.lab.names_fit WEIGHTS TABLES.jsonl.gz... [--known TRAINED_ON.jsonl.gz...] [--out NEW_WEIGHTS]
-
-Tables that share a group with those in --known are left out. The figures are cross-fitted: the weights for the tables of a group were
-fitted on other groups. With --out the weights file is written with weights fitted on all groups.
+`aegir train ngrams` calls it. The figures are cross-fitted: the weights for the tables of a fold were fitted on the other folds.
 
 Several names can be acceptable, and the loss is that of their sum; a confidence is that of one name. So the sharpness of types and
 fine types is chosen last, by the squared error of the confidence of the likeliest name.
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
-from aegir.answers.gold_labels import within_vocabulary
 from aegir.lab.mixing_fit import fit_weights
 from aegir.readers.mixing import Weights, with_none
 from aegir.readers.ngrams.annotator import NgramNetworks, mix_names
-from aegir.readers.ngrams.model import NgramModel
-from aegir.tables.labelled import LabelledTable, read_labelled_tables
-from aegir.tables.leakage import HeldOutGroups, fold_of_group, group_tables
+from aegir.readers.ngrams.network import TABLE_HEADS
+from aegir.tables.labelled import LabelledTable
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64, Bools
 from aegir_rl.base.metrics import expected_calibration_error
@@ -34,22 +27,26 @@ NAMES: Mapping[str, Sequence[str]] = {
     "fine": FINE_NAMES,
     "relations": RELATION_NAMES,
 }
-FOLDS = 5
 POWERS = np.round(np.arange(0.8, 2.05, 0.05), 2)
 Reading = dict[str, F32]
+_Right = tuple[str | None, ...] | None
+"""Acceptable names, None standing for none of them; None for a column that is not labelled."""
 
 
 class NamedColumns:
     """Columns with a header, their two readings, and what would be right."""
 
-    def __init__(self, networks: NgramNetworks, tables: Sequence[LabelledTable]) -> None:
-        self.inside, self.alone = networks.read_names([each.table for each in tables])
+    def __init__(self, folds: Sequence[tuple[NgramNetworks, Sequence[LabelledTable]]]) -> None:
+        """`folds` are networks and tables that these were not trained on."""
+        read = [networks.read_names([each.table for each in own]) for networks, own in folds]
+        self.inside, self.alone = (_joined([each[number] for each in read]) for number in (0, 1))
+        tables = [each for _, own in folds for each in own]
         labels = [label for each in tables for label in each.labels]
         named = np.array([bool(c.name) for each in tables for c in each.table.columns], bool)
         missing = [label.fine is not None and "all_missing" in label.fine for label in labels]
         named &= ~np.array(missing, bool)  # their labels say what the values are, not the header
-        wanted = {
-            "types": [label.types for label in labels],
+        wanted: dict[str, list[_Right]] = {
+            "types": [label.right_types for label in labels],
             "fine": [label.fine for label in labels],
             "relations": [label.relations for label in labels],
         }
@@ -57,25 +54,18 @@ class NamedColumns:
             head: named & np.array([each is not None for each in wanted[head]]) for head in wanted
         }
         self.accepted = {head: _accepted(wanted[head], NAMES[head]) for head in wanted}
-        personal = [label.personal for label in labels]
-        self.known["personal"] = named & np.array([each is not None for each in personal])
-        self.accepted["personal"] = np.array([[bool(each)] for each in personal])
-        groups = group_tables(tables)
-        folds = fold_of_group(groups, FOLDS, 0)
-        self.fold = np.repeat(
-            np.array([folds[group] for group in groups]), [len(each.labels) for each in tables]
-        )
+        sizes = [sum(len(each.labels) for each in own) for _, own in folds]
+        self.fold = np.repeat(np.arange(len(folds)), sizes)
+        self.folds = len(folds)
 
     def at(self, reading: Reading, rows: I64) -> Reading:
         return {head: part[rows] for head, part in reading.items()}
 
     def fit(self, chosen: Bools, types_of_fine: F32) -> Weights:
         """Fit the weights on the chosen columns."""
-        first, second = (
-            {**reading, "personal": reading["personal"][:, 0]}
-            for reading in (self.inside, self.alone)
+        weights = fit_weights(
+            self.known, self.accepted, chosen, self.inside, self.alone, types_of_fine
         )
-        weights = fit_weights(self.known, self.accepted, chosen, first, second, types_of_fine)
         rows = np.flatnonzero(chosen & self.known["types"] & self.known["fine"])
         power = min(
             POWERS,
@@ -112,7 +102,7 @@ class NamedColumns:
     def cross_fitted(self, types_of_fine: F32) -> Reading:
         """Return answers to all columns, by weights fitted on the groups of other folds."""
         whole: Reading = {}
-        for fold in range(FOLDS):
+        for fold in range(self.folds):
             rows = np.flatnonzero(self.fold == fold)
             weights = self.fit(self.fold != fold, types_of_fine)
             for head, part in self.answers(weights, rows, types_of_fine).items():
@@ -122,10 +112,10 @@ class NamedColumns:
 
 
 def fit_names(
-    networks: NgramNetworks, tables: Sequence[LabelledTable], types_of_fine: F32
+    folds: Sequence[tuple[NgramNetworks, Sequence[LabelledTable]]], types_of_fine: F32
 ) -> tuple[Weights, dict[str, float]]:
     """Return weights fitted on these tables, and cross-fitted figures."""
-    columns = NamedColumns(networks, tables)
+    columns = NamedColumns(folds)
     answers = columns.cross_fitted(types_of_fine)
     figures: dict[str, float] = {}
     for head in ("types", "fine"):
@@ -137,13 +127,6 @@ def fit_names(
             f"{head}/confidence": float(confidence.mean()),
             f"{head}/ece": expected_calibration_error(confidence, right),
         }
-    rows = np.flatnonzero(columns.known["personal"])
-    said, personal = answers["personal"][rows] >= 0.5, columns.accepted["personal"][rows, 0]
-    figures |= {
-        "personal/columns": len(rows),
-        "personal/precision": float(personal[said].mean()),
-        "personal/recall": float(said[personal].mean()),
-    }
     everything = np.ones(len(columns.fold), bool)
     return columns.fit(everything, types_of_fine), figures
 
@@ -153,41 +136,21 @@ def _sharper(weights: Weights, power: float) -> Weights:
     return replace(weights, fine=(first * power, second * power))
 
 
-def _accepted(wanted: Sequence[tuple[str, ...] | None], names: Sequence[str]) -> Bools:
+def _accepted(wanted: Sequence[_Right], names: Sequence[str]) -> Bools:
     """Return (columns, names + 1) what is right, none being the last."""
-    index = {name: number for number, name in enumerate(names)}
+    index = {name: number for number, name in enumerate((*names, None))}
     accepted = np.zeros((len(wanted), len(names) + 1), bool)
     for row, each in zip(accepted, wanted, strict=True):
         row[[index[name] for name in each or ()]] = True
-        row[-1] = each is not None and not each
+        if each == ():
+            row[-1] = True
     return accepted
 
 
-def main() -> None:
-    """Fit, print the figures, and write the weights file."""
-    parser = argparse.ArgumentParser(description="Fit how names alone are read.")
-    parser.add_argument("weights", type=Path)
-    parser.add_argument("tables", type=Path, nargs="+")
-    parser.add_argument("--known", type=Path, nargs="*", default=())
-    parser.add_argument("--out", type=Path)
-    asked = parser.parse_args()
-    model = NgramModel.load(asked.weights)
-    known = HeldOutGroups([each for file in asked.known for each in read_labelled_tables(file)])
-    tables = [
-        within_vocabulary(each)
-        for file in asked.tables
-        for each in read_labelled_tables(file)
-        if each not in known
-    ]
-    weights, figures = fit_names(NgramNetworks(model.networks), tables, model.types_of_fine)
-    for name, value in figures.items():
-        print(f"{name:<20}{value:.4f}")  # noqa: T201
-    print(weights)  # noqa: T201
-    if asked.out is not None:
-        calibration = replace(model.calibration, names=weights)
-        facts = {**model.facts, "names": figures}
-        replace(model, calibration=calibration, facts=facts).save(asked.out)
-
-
-if __name__ == "__main__":
-    main()
+def _joined(readings: Sequence[Reading]) -> Reading:
+    """Return the readings of columns one after the other, without those of tables."""
+    return {
+        head: np.concatenate([reading[head] for reading in readings])
+        for head in readings[0]
+        if head not in TABLE_HEADS
+    }

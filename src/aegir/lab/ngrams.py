@@ -9,7 +9,7 @@ What was finished is kept in a folder beside the result: a run that was stopped 
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from aegir.lab.data.known_names import (
     read_names,
 )
 from aegir.lab.data.sources import Source, TrainingTable
-from aegir.lab.held_out import HeldOut, column_names, save_answers
+from aegir.lab.held_out import HeldOut, column_names, load_answers, save_answers
 from aegir.lab.linear_stages import (
     LinearExamples,
     LinearTraining,
@@ -37,13 +37,22 @@ from aegir.lab.linear_stages import (
     fit,
     predict,
 )
-from aegir.lab.ngram_network.batches import HeaderNames
-from aegir.lab.ngram_network.columns import F16, TARGETS, Columns
+from aegir.lab.names_fit import fit_names
+from aegir.lab.ngram_network.batches import TAUGHT, HeaderNames
+from aegir.lab.ngram_network.columns import F16, Columns
 from aegir.lab.ngram_network.distillation import Knowledge, distil_rows, read_knowledge
 from aegir.lab.ngram_network.fit import Fit, NetworkTraining
 from aegir.lab.sentence_encoder import encode_texts
+from aegir.readers.ngrams.annotator import NgramNetworks
 from aegir.readers.ngrams.model import NgramModel
-from aegir.readers.ngrams.network import NgramNetwork, load_networks, network_tensors
+from aegir.readers.ngrams.network import (
+    LEVELS,
+    TABLE_HEADS,
+    NgramNetwork,
+    levels_of,
+    load_networks,
+    network_tensors,
+)
 from aegir.tables.labelled import UNLABELLED, LabelledTable, read_labelled_tables
 from aegir.tables.leakage import HeldOutGroups, fold_of_group, group_tables
 from aegir.tables.table import Column
@@ -111,6 +120,8 @@ def train_ngrams(
         save_answers(linear_file, answers)
     networks = _train_networks(tables, raw, config, say, work)
     calibration, types_of_fine, metrics, on_everyday = calibrate_ngrams(work, tables)
+    names, by_names = fit_names(_networks_of_folds(tables, config.folds, work), types_of_fine)
+    calibration = replace(calibration, names=names)
     for name, judgement in metrics.items():
         say(f"{name}: {judgement}")
     return NgramModel(
@@ -124,6 +135,7 @@ def train_ngrams(
         facts={
             "held_out": {name: asdict(judgement) for name, judgement in metrics.items()},
             "everyday": on_everyday.as_dict(),
+            "names": by_names,
             "training": {
                 **asdict(config),
                 "tables": len(tables),
@@ -182,6 +194,23 @@ def _train_networks(
         for line in Parallel(config.jobs, return_as="generator_unordered")(jobs):
             say(line)
     return load_networks(final)
+
+
+def _networks_of_folds(
+    tables: Sequence[TrainingTable], folds: int, work: Path
+) -> list[tuple[NgramNetworks, list[LabelledTable]]]:
+    """Return the networks of every fold with the everyday tables that they were not trained on."""
+    found = []
+    for number in range(folds):
+        answered = set(load_answers(work / NETWORK_ANSWERS.format(number))["open"].names)
+        held_out = [
+            table.labelled
+            for table in tables
+            if table.source.everyday and answered.issuperset(column_names(table)[:1])
+        ]
+        networks = NgramNetworks(load_networks(work / networks_file(number)))
+        found.append((networks, held_out))
+    return found
 
 
 def networks_file(fold: int) -> str:
@@ -265,19 +294,22 @@ class _NetworkTask:
         return used
 
     def _taught(self, fitting: Fit, used: Bools) -> dict[str, F16]:
-        """Return the probabilities (columns, outputs) that a network gives to unlabelled tables."""
+        """Return the probabilities (columns, outputs), or (tables, outputs), that a network gives to raw and everyday tables."""
         columns = self.columns
-        raw = np.flatnonzero(used & np.array([table.source.raw for table in columns.tables]))
-        probabilities: dict[str, F16] = {
-            head: np.zeros((len(columns), columns.targets[head].shape[1]), np.float16)
-            for head in TARGETS
-        }
-        if len(raw):
-            where = columns.of_tables(raw)
-            for head, logits in fitting.predict(raw).items():
-                if head in probabilities:
-                    probabilities[head][where] = _probabilities(logits)
-        return probabilities
+        asked = np.array([t.source.raw or t.source.everyday for t in columns.tables])
+        tables = np.flatnonzero(used & asked)
+        where = columns.of_tables(tables)
+        outputs = fitting.predict(tables)
+        sizes = np.diff(columns.starts)[tables]
+        person = np.repeat(_probabilities(outputs["person"]), sizes, axis=0)
+        found = {head: _probabilities(each) for head, each in outputs.items() if head != "levels"}
+        joint = person[:, :, None] * np.exp(outputs["levels"]).reshape(*person.shape, -1)
+        found["levels"] = joint.reshape(len(person), -1)
+        taught: dict[str, F16] = {}
+        for head in (*TAUGHT, *TABLE_HEADS):
+            taught[head] = np.zeros_like(columns.targets[head])
+            taught[head][tables if head in TABLE_HEADS else where] = found[head]
+        return taught
 
     def _answers(self, fits: Sequence[Fit], number: int) -> dict[str, HeldOut]:
         """Return the mean answers of the networks to the fold's tables."""
@@ -286,19 +318,43 @@ class _NetworkTask:
         for origin, wanted in (("web", ~everyday), ("open", everyday)):
             tables = np.flatnonzero((self.fold == number) & wanted)
             where = columns.of_tables(tables)
-            outputs = [fitting.predict(tables) for fitting in fits]
             sizes = np.diff(columns.starts)[tables]
+            outputs = [_by_column(fitting.predict(tables), sizes) for fitting in fits]
+            accepted, known = self._right(tables, where, sizes)
             answers[origin] = HeldOut(
                 logits={
                     head: _mean_logits([each[head] for each in outputs]) for head in outputs[0]
                 },
-                accepted={head: columns.targets[head][where] > 0 for head in TARGETS},
-                known={head: columns.weights[head][where] > 0 for head in TARGETS},
+                accepted=accepted,
+                known=known,
                 table=np.repeat(np.arange(len(tables)), sizes),
                 group=np.repeat(self.group[tables], sizes),
                 names=tuple(name for t in tables for name in column_names(columns.tables[t])),
             )
         return answers
+
+    def _right(
+        self, tables: I64, where: I64, sizes: I64
+    ) -> tuple[dict[str, Bools], dict[str, Bools]]:
+        """Return what is right for the columns of these tables, and what is known of them."""
+        columns = self.columns
+        accepted: dict[str, Bools] = {head: columns.targets[head][where] > 0 for head in TAUGHT}
+        by_state = accepted["levels"].reshape(len(where), -1, LEVELS)
+        accepted["levels"] = np.logical_or.reduce(by_state, axis=1)
+        known = {head: columns.weights[head][where] > 0 for head in TAUGHT}
+        for head in TABLE_HEADS:
+            accepted[head] = np.repeat(columns.targets[head][tables] > 0, sizes, axis=0)
+            known[head] = np.repeat(columns.weights[head][tables] > 0, sizes)
+        return accepted, known
+
+
+def _by_column(outputs: Mapping[str, F32], sizes: I64) -> dict[str, F32]:
+    """Return the outputs of a fit with those for tables once per column, and the levels whoever's row it is."""
+    by_column = dict(outputs)
+    for head in TABLE_HEADS:
+        by_column[head] = np.repeat(outputs[head], sizes, axis=0)
+    by_column["levels"] = levels_of(_probabilities(by_column["person"]), outputs["levels"])
+    return by_column
 
 
 def _is_learnt_from(table: TrainingTable) -> bool:

@@ -18,6 +18,7 @@ from aegir.lab.data.sources import TrainingTable
 from aegir.lab.held_out import HeldOut, column_names, places_of
 from aegir.lab.mixing_fit import (
     Parts,
+    fit_powers,
     fit_rule_trust,
     fit_weights,
     types_of_fine_from,
@@ -34,7 +35,17 @@ from aegir.pipeline.correct import (
 from aegir.pipeline.decide import decide
 from aegir.readers.bytes.scoring import probability_of_web
 from aegir.readers.calibration import Mixture
-from aegir.readers.mixing import Mixing, PairModel, RuleTrust, per_column, with_none
+from aegir.readers.mixing import (
+    UNCHANGED,
+    Mixing,
+    PairModel,
+    Powers,
+    RuleTrust,
+    per_column,
+    with_none,
+)
+from aegir.readers.ngrams.annotator import CALIBRATED
+from aegir.readers.ngrams.network import TABLE_HEADS, probabilities_of
 from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
@@ -53,6 +64,7 @@ from aegir_rl.base.errors import UsageError
 Array = npt.NDArray[Any]
 LINEAR, NETWORK = "linear", "network"
 """The two models whose answers `aegir train ngrams` keeps."""
+_NAMES = {"types": TYPE_NAMES, "relations": RELATION_NAMES, "fine": FINE_NAMES}
 RULE_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 COMPATIBILITY_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
 
@@ -89,15 +101,14 @@ class Held:
         )
 
 
-def probabilities_of(held_out: HeldOut) -> Parts:
+def parts_of(held_out: HeldOut) -> Parts:
     """Return the probabilities of held-out logits, as an annotator gives them."""
     parts: dict[str, Probabilities] = {}
-    names = {"types": len(TYPE_NAMES), "relations": len(RELATION_NAMES), "fine": len(FINE_NAMES)}
     for part, logits in held_out.logits.items():
-        if logits.shape[1] == 1:
-            parts[part] = np.asarray(1 / (1 + np.exp(-logits[:, 0])), np.float32)
-        else:
-            parts[part] = softmax(logits)[:, : names[part]]
+        found = probabilities_of(part, logits)
+        # The linear stages know no "none of these".
+        whole = part in _NAMES and logits.shape[1] == len(_NAMES[part])
+        parts[part] = softmax(logits) if whole else found[:, 0] if found.shape[1] == 1 else found
     return parts
 
 
@@ -121,7 +132,7 @@ def collect(
     parts, answered = {}, {}
     for model, by_origin in models.items():
         there = places_of(names, by_origin[origin])
-        found = probabilities_of(by_origin[origin])
+        found = parts_of(by_origin[origin])
         answered[model] = there >= 0
         parts[model] = {
             part: np.where(
@@ -147,7 +158,6 @@ def mix_parts(
         part: mixing.mix(part, first[part], second[part], web)
         for part in ("types", "relations", "fine")
     }
-    mixed["personal"] = mixing.mix_personal(first["personal"], second["personal"], web)
     mixed["types"] = mixing.with_fine(mixed["types"], mixed["fine"], types_of_fine, web)
     return mixed
 
@@ -164,6 +174,7 @@ class FittedMixture:
     rule_weight: float = 0.0
     compatibility_weight: float = 0.0
     pairs: PairModel | None = None
+    powers: Powers = UNCHANGED
 
     def trust(self) -> RuleTrust:
         """Return the trust in rules, which a whole fit has."""
@@ -188,9 +199,22 @@ def table_scores(
         table.subject,
         tuple(explanations) or (Explanation(),) * len(table.columns),
         fine=parts["fine"][span],
-        personal=parts["personal"][span],
+        **_personal_scores(parts, span),
         web=web,
     )
+
+
+def _personal_scores(parts: Parts, span: slice) -> dict[str, Any]:
+    """Return what is known about persons and rows; nothing for a model without such heads."""
+    if "levels" not in parts:
+        return {"personal": parts["personal"][span]} if "personal" in parts else {}
+    levels, first = with_none(parts["levels"][span]), slice(span.start, span.start + 1)
+    return {
+        "personal": 1 - levels[:, -1],
+        "levels": np.roll(levels, 1, axis=1),
+        "special": parts["special"][span],
+        **{part: parts[part][first].sum(axis=0) for part in TABLE_HEADS},
+    }
 
 
 def replay_alone(held: Held, model: str, annotator: str) -> list[TableAnnotation]:
@@ -281,7 +305,7 @@ class Calibrating:
             )
             for origin, each in self.held.items()
         }
-        # Web tables have no labels of fine types and personal data: there, everyday tables decide.
+        # Web tables have no labels of fine types: there, everyday tables decide.
         web = replace(
             weights["open"], **{p: getattr(weights["web"], p) for p in ("types", "relations")}
         )
@@ -290,6 +314,9 @@ class Calibrating:
         )
         if self.with_rules:
             fitted = self._fit_rules(fitted, chosen["web"])
+        else:
+            powers = fit_powers(everyday.known, everyday.accepted, chosen["open"], first["open"])
+            fitted = replace(fitted, powers=powers)
         named = np.flatnonzero(chosen["open"] & everyday.known["fine"])
         trust = fit_rule_trust(
             self.mixed("open", fitted)["fine"][named],
@@ -396,7 +423,10 @@ class Calibrating:
         empty = [not column.present for column in columns]
         for part in mixed:
             mixed[part][empty] = 0
-        return mixed | {"web": web}
+        unmixed = {
+            part: fitted.powers.apply(part, first[part]) for part in CALIBRATED if part in first
+        }
+        return mixed | unmixed | {"web": web}
 
     def replay(self, origin: str, fitted: FittedMixture) -> list[TableAnnotation]:
         """Return what the annotator would have answered to the held-out tables."""

@@ -47,7 +47,7 @@ from aegir_rl.base.errors import UsageError
 if TYPE_CHECKING:
     from aegir.pipeline.within import TableClock
 
-PARTS = ("types", "relations", "fine", "personal")
+PARTS = ("types", "relations", "fine")
 
 
 @dataclass(eq=False)
@@ -142,7 +142,6 @@ class TablePart:
             types=scores.types[rows],
             relations=scores.relations[rows],
             fine=None if scores.fine is None else scores.fine[rows],
-            personal=None if scores.personal is None else scores.personal[rows],
             subject=None,
             explanations=tuple(scores.explanations[column] for column in rows),
         )
@@ -150,7 +149,7 @@ class TablePart:
     def put(self, scores: TableScores, *, into: TableScores) -> TableScores:
         """Return the scores of the whole table, those of the called columns replaced by `scores` of this part.
 
-        What `scores` does not have (fine types, personal data) and all that belongs to the table stays.
+        What `scores` does not have (fine types), personal data and all that belongs to the table stay.
         """
         here = np.flatnonzero(self.called)
         there = np.array(self.columns, np.int64)[here]
@@ -284,12 +283,9 @@ class MixedReader(CalledReader):
             self.mixture.mixing.mix(head, _joined(ngrams, head), _joined(byte_model, head), web)
             for head in ("types", "relations", "fine")
         )
-        personal = self.mixture.mixing.mix_personal(
-            _joined(ngrams, "personal"), _joined(byte_model, "personal"), web
-        )
         types = self.mixture.mixing.with_fine(types, fine, self.types_of_fine, web)
         empty = [not column.present for table in tables for column in table.columns]
-        for part in (types, relations, fine, personal):
+        for part in (types, relations, fine):
             part[empty] = 0
         return [
             replace(
@@ -298,7 +294,6 @@ class MixedReader(CalledReader):
                 relations=relations[span],
                 explanations=_explain_mixture(table, scores, types[span], fine[span]),
                 fine=fine[span],
-                personal=personal[span],
             )
             for table, scores, span in zip(tables, ngrams, table_spans(tables), strict=True)
         ]

@@ -348,14 +348,14 @@ def pool_siblings(table: Table, scores: TableScores) -> TableScores:
         return scores
     types = scores.types.copy()
     fine = None if scores.fine is None else scores.fine.copy()
-    personal = None if scores.personal is None else scores.personal.copy()
+    levels = None if scores.levels is None else scores.levels.copy()
     for group in groups:
         types[group] = _pooled(types[group])
         if fine is not None:
             fine[group] = _pooled(fine[group])
-        if personal is not None:
-            personal[group] = personal[group].mean()
-    return replace(scores, types=types, fine=fine, personal=personal)
+        if levels is not None:
+            levels[group] = levels[group].mean(axis=0)
+    return replace(scores, types=types, fine=fine, levels=levels)
 
 
 def sibling_groups(table: Table) -> Iterator[list[int]]:

@@ -1,8 +1,9 @@
-"""One answer beside the labels of its column: which parts of it are right.
+"""One answer beside the labels of its column or table: which parts of it are right.
 
     JudgedColumn(labels, answer).type_right       True, False, or None where the column is not labelled
+    JudgedTable(labelled, answer).row_right       the same of what one row is, of the person behind it and of the subject
 
-A type is right when it is acceptable; no type is right when none is acceptable, and it is a statement like any other.
+A type is right when it is acceptable (`ColumnLabels.accepts_type`); so is no type, where none is acceptable.
 A label is right when it is an acceptable fine name, an acceptable type, or, if it is a kind, the kind of an acceptable
 fine name. Abstaining (no label) is right only for a column that has no name at all.
 """
@@ -10,16 +11,28 @@ fine name. Abstaining (no label) is right only for a column that has no name at 
 from dataclasses import dataclass
 from typing import Literal
 
-from aegir.answers.annotation import ColumnAnnotation
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.gold_labels import kind_of_labels
 from aegir.pipeline.subject import is_description
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.vocabulary.hierarchy import kind_of
-from aegir.vocabulary.terms import KINDS, plain_name
+from aegir.vocabulary.terms import (
+    COLUMN_TYPES,
+    IDENTIFYING_LEVELS,
+    KINDS,
+    PERSONAL_LEVELS,
+    plain_name,
+)
 
 SAID = 0.5
 """Confidence from which an answer counts as said: whoever reads it takes it for true."""
 Level = Literal["fine", "type", "kind"]
+NAMES_OF_THINGS = frozenset(
+    name
+    for name, term in COLUMN_TYPES.items()
+    if term.kind == "name" or (name.endswith("/name") and term.kind != "person")
+)
+"""Types of columns that name companies, products, works, events, places and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +51,13 @@ class JudgedColumn:
     @property
     def type_right(self) -> bool | None:
         """Whether the type, or that there is none, is acceptable; None if types are not labelled."""
-        types = self.labels.types
-        if types is None:
-            return None
-        if self.missing_right:
-            return True
-        return not types if self.answer.type is None else self.answer.type in types
+        right = self.labels.accepts_type(self.answer.type)
+        return True if right is False and self.missing_right else right
+
+    @property
+    def names_things(self) -> bool:
+        """Whether the best type is the name of a company, product, work, place or another thing that is no person."""
+        return self.labels.type in NAMES_OF_THINGS
 
     @property
     def missing_right(self) -> bool:
@@ -91,6 +105,44 @@ class JudgedColumn:
         return self.label_level == "kind" and label in map(kind_of, names)
 
     @property
+    def kind_right(self) -> bool | None:
+        """Whether the kind is that of an acceptable name; None if neither fine names nor types are labelled."""
+        types, fine = self.labels.types, self.labels.fine
+        if types is None and fine is None:
+            return None
+        return self.answer.kind in {kind_of(name) for name in (*(fine or ()), *(types or ()))}
+
+    @property
+    def wrong_beyond_kind(self) -> bool:
+        """Whether a wrong label was said with some confidence, and its kind is wrong, too."""
+        return "label" in self.misleading_parts and not self.kind_right
+
+    @property
+    def answered_level(self) -> str | None:
+        """How near to a person the column was said to be; None if it was not said to be personal."""
+        return self.answer.personal_level if self.answer.personal else None
+
+    @property
+    def identifying_said(self) -> bool:
+        """Whether the column was said to identify persons, alone or with others."""
+        return self.answered_level in IDENTIFYING_LEVELS
+
+    @property
+    def direct_said(self) -> bool:
+        """Whether the column was said to identify persons by itself."""
+        return self.answered_level == PERSONAL_LEVELS[0]
+
+    @property
+    def is_identifying(self) -> bool:
+        """Whether the column is labelled as one that identifies persons."""
+        return self.labels.personal_level in IDENTIFYING_LEVELS
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the column is labelled as one that identifies persons by itself."""
+        return self.labels.personal_level == PERSONAL_LEVELS[0]
+
+    @property
     def relation_said(self) -> bool:
         """Whether a relation was given with some confidence."""
         return self.answer.relation is not None and self.answer.relation.confidence >= SAID
@@ -116,14 +168,47 @@ class JudgedColumn:
         return frozenset(part for part, is_wrong in wrong.items() if is_wrong)
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedTable:
+    """The labels of a table and the answer it got."""
+
+    labelled: LabelledTable
+    answer: TableAnnotation
+
+    @property
+    def row_class(self) -> str | None:
+        """The class of rows that was answered, if any."""
+        return self.answer.row.name if self.answer.row else None
+
+    @property
+    def row_right(self) -> bool | None:
+        """Whether the class of its rows is right; None if that is not labelled. No class is never right."""
+        expected = self.labelled.row_class
+        return None if expected is None else self.row_class == expected
+
+    @property
+    def person_right(self) -> bool | None:
+        """Whether rows are said to be persons, to belong to them or neither, rightly; None if that is not labelled."""
+        expected, row = self.labelled.person, self.answer.row
+        return None if expected is None else row is not None and row.person == expected
+
+    @property
+    def subject_right(self) -> bool | None:
+        """Whether the subject, or that there is none, is acceptable; None if the table does not state it."""
+        subjects = self.labelled.subjects
+        if subjects is None:
+            return None
+        return self.answer.subject in subjects if subjects else self.answer.subject is None
+
+
 def possible_subjects(labelled: LabelledTable) -> list[int]:
     """Return the columns that can name a row, from the left: no cell is missing, all differ, and they are no description.
 
-    A subject that the table states is the only one. Readers of everyday tables choose the first column whose cells
+    Those that the table states are the only ones. Readers of everyday tables choose the first column whose cells
     all differ in 86 of 100.
     """
-    if labelled.table.subject is not None:
-        return [labelled.table.subject]
+    if labelled.subjects is not None:
+        return list(labelled.subjects)
     return [
         number
         for number, (column, labels) in enumerate(

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from aegir.readers.mixing import Mixing, PairModel, RuleTrust, Weights
+from aegir.readers.mixing import UNCHANGED, Mixing, PairModel, Powers, RuleTrust, Weights
 from aegir.readers.scores import LIKELY
 from aegir_rl.base.errors import UsageError
 
@@ -52,7 +52,7 @@ class Thresholds:
         return self.everyday if self.everyday is not None and web < LIKELY else self
 
 
-NAMES = Weights((0.5, 0.5), (0.5, 0.5), (0.5, 0.5), (0.5, 0.5, 0.0))
+NAMES = Weights((0.5, 0.5), (0.5, 0.5), (0.5, 0.5))
 """How names alone are read by weights that were not calibrated for it: the mean of both readings."""
 
 
@@ -67,6 +67,8 @@ class NgramCalibration:
     rule_trust: RuleTrust
     names: Weights = NAMES
     """Of columns without values: headers among those of their table first, each by itself second."""
+    powers: Powers = UNCHANGED
+    """Of levels of personal data, special categories, what rows are and whose."""
 
     def __post_init__(self) -> None:
         _check_tasks("ngrams", self.temperature, above=0)
@@ -76,7 +78,8 @@ class NgramCalibration:
         """Read what `as_json` wrote."""
         temperature, mixing, trust = _items(data, "ngrams", "mixing", "rule_trust")
         names = Weights.from_json(data["names"]) if "names" in data else NAMES
-        return cls(temperature, Mixing.from_json(mixing), RuleTrust.from_json(trust), names)
+        powers = Powers.from_json(data["powers"]) if "powers" in data else UNCHANGED
+        return cls(temperature, Mixing.from_json(mixing), RuleTrust.from_json(trust), names, powers)
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "calibration"."""
@@ -85,6 +88,7 @@ class NgramCalibration:
             "mixing": asdict(self.mixing),
             "rule_trust": asdict(self.rule_trust),
             "names": asdict(self.names),
+            "powers": asdict(self.powers),
         }
 
 

@@ -40,7 +40,7 @@ from aegir_rl.base.arrays import F32, rows_times, sigmoid, softmax
 from aegir_rl.base.errors import UsageError
 
 FLOOR = np.float32(1e-6)
-NUMBERS = {"types": 2, "relations": 2, "fine": 2, "personal": 3}
+NUMBERS = {"types": 2, "relations": 2, "fine": 2}
 """How many weights each part of the answer has."""
 LARGEST_WEIGHT = 1_000
 SHARPEST = 20
@@ -49,12 +49,11 @@ SHARPEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What the log probabilities of two models are multiplied by; personal data have a constant beside."""
+    """What the log probabilities of two models are multiplied by."""
 
     types: tuple[float, float]
     relations: tuple[float, float]
     fine: tuple[float, float]
-    personal: tuple[float, float, float]
     via_fine: float = 0.0
     """v: the weight of the types that fine types imply."""
     sharpness: float = 1.0
@@ -118,12 +117,6 @@ class Mixing:
         ]
         return softmax(logits[0] + logits[1])[:, :-1]
 
-    def mix_personal(self, first: F32, second: F32, web: F32) -> F32:
-        """Return the mixture (columns,) of two probabilities of personal data."""
-        weights = self.at("personal", web)
-        logits = weights[:, 0] * log_odds(first) + weights[:, 1] * log_odds(second) + weights[:, 2]
-        return sigmoid(logits)
-
     def with_fine(
         self, types: Probabilities, fine: Probabilities, types_of_fine: F32, web: F32
     ) -> Probabilities:
@@ -170,6 +163,47 @@ class RuleTrust:
                 row *= np.float32(1 - self.shares[name])
                 row[FINE_INDEX[name]] += np.float32(self.shares[name])
         return trusted
+
+
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """How the networks' probabilities of the parts that nothing is mixed with are calibrated: P^p / sum of P^p."""
+
+    levels: float = 1.0
+    rows: float = 1.0
+    person: float = 1.0
+    special: tuple[float, float] = (1.0, 0.0)
+    """What the log odds of a special category are multiplied by, and what is then added."""
+
+    def __post_init__(self) -> None:
+        numbers = (self.levels, self.rows, self.person, *self.special)
+        fits = all(isinstance(number, int | float) for number in numbers)
+        if not fits or len(self.special) != 2 or not (np.abs(numbers) <= SHARPEST).all():
+            raise UsageError(
+                f"the powers in the calibration are {numbers}; expected numbers of at most {SHARPEST}"
+            )
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """Read what `asdict` made of it; raise UsageError for anything else."""
+        try:
+            return cls(data["levels"], data["rows"], data["person"], tuple(data["special"]))
+        except (KeyError, TypeError):
+            raise UsageError("the calibration has no powers of levels, rows and persons") from None
+
+    def apply(self, head: str, probabilities: Probabilities) -> Probabilities:
+        """Return calibrated probabilities (…, names) of one head; `levels` leave the rest to 1 for none."""
+        if head == "special":
+            factor, constant = self.special
+            odds = np.float32(factor) * log_odds(probabilities) + np.float32(constant)
+            return sigmoid(odds)
+        whole = with_none(probabilities) if head == "levels" else probabilities
+        raised = (whole + FLOOR) ** np.float32(getattr(self, head))
+        raised /= raised.sum(axis=1, keepdims=True)
+        return np.asarray(raised[:, :-1] if head == "levels" else raised, np.float32)
+
+
+UNCHANGED = Powers()
 
 
 def with_none(probabilities: Probabilities) -> Probabilities:

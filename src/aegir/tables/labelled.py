@@ -8,7 +8,8 @@
 In the first form (web tables) a label is a string, a list of accepted strings, or null if the column is not labelled;
 where it is null, `read` and `read_relation` may say what a reader took the column for, `read_confidence` how surely.
 In the second, the open form, a list holds what is acceptable, best first, and an empty one says that none of the
-vocabulary is right. Both become `ColumnLabels`. A table may have a `subject`, the number of its subject column.
+vocabulary is right. Both become `ColumnLabels`. A table may have a `subject`: the number of its subject column, or a list of
+all that are acceptable, best first; an empty one says that it has none.
 docs/labelled-tables.md describes the format.
 
 Not here: whether a name is in the vocabulary (answers/gold_labels.py), since users label with types of their own.
@@ -55,6 +56,8 @@ class ColumnLabels:
     """What the column means, in a reader's own words."""
     trust: float = 1.0
     """How far types that a reader gave are to be trusted, from 0 to 1; those of the benchmark fully."""
+    types_read: bool = False
+    """Whether a reader gave the types of a column of a web table."""
 
     @classmethod
     def of(cls, type_name: str | None = None, relation: str | None = None) -> "ColumnLabels":
@@ -76,7 +79,29 @@ class ColumnLabels:
     @property
     def in_open_form(self) -> bool:
         """Whether these labels say what the form of web tables cannot say."""
-        return self.fine is not None or self.personal is not None or self.types == ()
+        return (
+            self.fine is not None
+            or self.personal is not None
+            or self.special is not None
+            or (self.types == () and not self.types_read)
+        )
+
+    @property
+    def right_types(self) -> tuple[str | None, ...] | None:
+        """Every answer about the type that is right, best first, with None for "none of the types"; None if nobody said."""
+        if self.types is None or (self.types and not self.none_too):
+            return self.types
+        return (*self.types, None)
+
+    def accepts_type(self, name: str | None) -> bool | None:
+        """Whether a type, or with None that there is none, is right; None if types are not labelled."""
+        right = self.right_types
+        return None if right is None else name in right
+
+    @property
+    def level_known(self) -> bool:
+        """Whether it is labelled how near to a person the column is, or that it is not personal."""
+        return self.personal is False or self.personal_level is not None
 
     def accepted(self, task: Task) -> Accepted:
         """The names that are right for one task; empty if there are none or the column is not labelled."""
@@ -105,13 +130,20 @@ class LabelledTable:
     """The class of that; None if nobody said."""
     person: str | None = None
     """Whether the rows are persons (self), belong to one each (linked) or neither (none)."""
+    subjects: tuple[int, ...] | None = None
+    """The columns that are acceptable as the subject, best first; None if nobody said, empty if there is none."""
     unknown_names: Accepted = ()
     """Labels of the file that are not in the vocabulary and were taken out of `labels`."""
 
     @property
     def in_open_form(self) -> bool:
-        """Whether any column has labels of the open form."""
-        return any(labels.in_open_form for labels in self.labels)
+        """Whether the table or any column has labels of the open form."""
+        return self.has_row_labels or any(labels.in_open_form for labels in self.labels)
+
+    @property
+    def has_row_labels(self) -> bool:
+        """Whether it is labelled what a row is, or whether it is a person or belongs to one."""
+        return self.row_class is not None or self.person is not None
 
     @property
     def types(self) -> tuple[str | None, ...]:
@@ -125,7 +157,7 @@ class LabelledTable:
 
     def with_subject(self, subject: int) -> "LabelledTable":
         """Return the same table with this subject column."""
-        return replace(self, table=replace(self.table, subject=subject))
+        return replace(self, table=replace(self.table, subject=subject), subjects=(subject,))
 
 
 def read_labelled_tables(path: Path) -> Iterator[LabelledTable]:
@@ -164,9 +196,7 @@ def _parse(line: str, where: str) -> LabelledTable:
             f"{where} is an answer of `aegir annotate`, which has no values; expected a labelled "
             "table: columns with values and their right names"
         )
-    subject = record.get("subject")
-    if subject is not None and not (isinstance(subject, int) and 0 <= subject < len(columns)):
-        raise UsageError(f"{where}: subject is {subject!r}; expected a column number or null")
+    subjects = _subjects(record, len(columns), where)
     parsed = tuple(_column(column, f"{where}, column {i}") for i, column in enumerate(columns))
     rows = max((len(column.values) for column in parsed), default=0)
     filled = tuple(
@@ -174,7 +204,7 @@ def _parse(line: str, where: str) -> LabelledTable:
         for column in parsed
     )
     return LabelledTable(
-        Table(str(record.get("id", where)), filled, subject=subject),
+        Table(str(record.get("id", where)), filled, subject=subjects[0] if subjects else None),
         tuple(_labels(column, f"{where}, column {i}") for i, column in enumerate(columns)),
         {key: value for key, value in record.items() if key not in _TABLE_KEYS},
         group=_text_or_none(record, "group", where),
@@ -183,7 +213,21 @@ def _parse(line: str, where: str) -> LabelledTable:
         row=_text_or_none(record, "row", where),
         row_class=_text_or_none(record, "row_class", where),
         person=_text_or_none(record, "person", where),
+        subjects=subjects,
     )
+
+
+def _subjects(record: Mapping[str, Any], columns: int, where: str) -> tuple[int, ...] | None:
+    """Return the acceptable subject columns; None where the line does not say."""
+    subject = record.get("subject")
+    if subject is None:
+        return None
+    numbers = subject if isinstance(subject, list) else [subject]
+    if not all(type(number) is int and 0 <= number < columns for number in numbers):
+        raise UsageError(
+            f"{where}: subject is {subject!r}; expected a column number, a list of them or null"
+        )
+    return tuple(numbers)
 
 
 def _column(column: dict[str, object], where: str) -> Column:
@@ -200,12 +244,17 @@ def _labels(column: Mapping[str, Any], where: str) -> ColumnLabels:
     personal, special = (_flag_or_none(column, key, where) for key in ("personal", "special"))
     web_types, web_relations = (_accepted(column, key, where) for key in ("cta", "cpa"))
     if not (web_types or web_relations or "read" in column or "read_relation" in column):
+        level = _text_or_none(column, "personal_level", where)
+        if level is not None and personal is False:
+            raise UsageError(
+                f"{where}: personal_level is {level!r} but personal is false; expected null or true"
+            )
         return ColumnLabels(
             types,
             relations,
             fine,
-            personal,
-            personal_level=_text_or_none(column, "personal_level", where),
+            personal if level is None else True,
+            personal_level=level,
             special=special,
             none_too=bool(_flag_or_none(column, "none_too", where)),
             meaning=_text_or_none(column, "meaning", where),
@@ -221,17 +270,20 @@ def _web_labels(
     column: Mapping[str, Any], types: Accepted | None, relations: Accepted | None, where: str
 ) -> ColumnLabels:
     """Return the labels of the benchmark, and in their place those of a reader where there are none."""
-    trust = 1.0
+    trust: Any = 1.0
+    types_read = False
     if not types and (read := _accepted(column, "read", where)):
-        types, trust = (() if read == (NO_NAME,) else read), column.get("read_confidence") or 1.0
-        if not isinstance(trust, int | float) or not 0 <= trust <= 1:
+        types_read = True
+        types, stated = (() if read == (NO_NAME,) else read), column.get("read_confidence")
+        trust = 1.0 if stated is None else stated
+        if isinstance(trust, bool) or not isinstance(trust, int | float) or not 0 <= trust <= 1:
             raise UsageError(f"{where}: read_confidence is {trust!r}; expected a share from 0 to 1")
     elif not types:
         types = None
     if not relations:
         read = _accepted(column, "read_relation", where)
         relations = read if read or "read_relation" not in column else ()
-    return ColumnLabels(types, relations, trust=float(trust))
+    return ColumnLabels(types, relations, trust=float(trust), types_read=types_read)
 
 
 def _accepted(column: Mapping[str, Any], key: str, where: str) -> Accepted | None:

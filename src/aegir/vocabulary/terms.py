@@ -50,6 +50,8 @@ NO_TYPE = "-"
 
 PERSONAL_LEVELS = ("direct", "indirect", "about")
 """Whether a personal column identifies a person by itself, together with other columns, or only describes one."""
+IDENTIFYING_LEVELS = PERSONAL_LEVELS[:2]
+"""The levels of columns that point to a person, alone or together with others."""
 PERSON_STATES = ("none", "linked", "self")
 """Whether the rows of a table are about no person in particular, belong to one person each, or are persons."""
 

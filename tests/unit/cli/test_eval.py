@@ -1,12 +1,17 @@
 """`aegir eval`: figures on stdout, a verdict in the exit code."""
 
 import json
+import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from aegir.evaluation.group_scores import TITLES, GroupScores
+from aegir.vocabulary.terms import ROW_NAMES
 from command_line import run
 
+DOCS = (Path(__file__).parents[3] / "docs" / "labelled-tables.md").read_text(encoding="utf-8")
 KEYS = ("task", "columns", "micro_f1", "macro_f1", "ece", "columns_per_cpu_second")
 
 
@@ -167,3 +172,140 @@ def test_the_labels_of_a_file_decide_what_is_scored(tmp_path: Path):
     assert run("eval").said == [
         "aegir: no file of labelled tables is given, such as: aegir eval tables.jsonl"
     ]
+
+
+@pytest.fixture
+def ruled(tmp_path: Path) -> Path:
+    """Invented tables with labels of rows, persons, levels and subjects, one column of which the rules get wrong."""
+    lines = [
+        {
+            "id": f"staff <{number}>.csv",
+            "group": f"example/staff{number}",
+            "domain": "hr",
+            "row": "employee",
+            "row_class": "person",
+            "person": "self",
+            "subject": [0, 1],
+            "columns": [
+                {
+                    "name": "mail",
+                    "values": [f"user{number}{each}@example.org" for each in range(6)],
+                    "types": ["email"],
+                    "fine": ["email_address"],
+                    "personal": True,
+                    "personal_level": "direct",
+                    "special": False,
+                },
+                {
+                    "name": "state",
+                    "values": ["?"] * 6,
+                    "types": ["category"],
+                    "none_too": True,
+                    "personal": True,
+                    "personal_level": "about",
+                    "special": False,
+                },
+                {
+                    "name": "link",
+                    "values": [f"https://example.org/{number}/{each}" for each in range(6)],
+                    "types": ["Date"],
+                    "personal": False,
+                    "special": False,
+                },
+            ],
+        }
+        for number in range(12)
+    ]
+    path = tmp_path / "ruled.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_rows_levels_and_subjects_are_scored_with_intervals_where_they_are_labelled(ruled: Path):
+    found = json.loads(run("eval", ruled, "--annotator", "rules", "--json").out)
+    # e-mail addresses are right, no type is acceptable beside category, and links are no dates
+    assert found["type"]["right"] == pytest.approx(2 / 3, abs=1e-6)
+    scores = found["by_group"]["scores"]
+    assert set(scores) >= {"type", "personal", "identifying", "direct", "special", "row", "person"}
+    assert scores["direct"]["precision"]["value"] == 1.0
+    assert scores["direct"]["recall"] == {
+        "value": 1.0,
+        "low": pytest.approx(0.025 ** (1 / 12), abs=1e-5),
+        "high": 1.0,
+        "of": 12,
+        "groups": 12,
+    }
+    assert scores["subject"]["right"]["of"] == 12
+    (domain,) = found["by_group"]["domains"]
+    assert (domain["name"], domain["tables"], domain["columns"]) == ("hr", 12, 36)
+    assert domain["scores"]["direct"] == scores["direct"]
+
+
+def test_the_report_has_the_intervals(ruled: Path, everyday: Path):
+    done = run("eval", ruled, "--annotator", "rules")
+    assert "95 % interval over groups" in done.out
+    assert "hr, 12 tables, 36 columns" in done.out
+    (line,) = [line for line in done.out.splitlines() if line.startswith(" direct: precision")]
+    assert line.split()[2:] == ["1.000", "0.735", "1.000", "12", "12"]
+    assert "95 %" not in run("eval", everyday, "--annotator", "rules").out
+
+
+def test_errors_are_written_as_a_page_to_read(ruled: Path, tmp_path: Path):
+    out = tmp_path / "new" / "errors.html"
+    done = run("eval", ruled, "--annotator", "rules", "--json", "--errors", out)
+    assert (done.code, json.loads(done.out)["task"]) == (0, "open")
+    assert done.said == [f"aegir: what is wrong is drawn in {out}"]
+    page = out.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "staff &lt;3&gt;.csv" in page
+    assert "staff <3>.csv" not in page
+    assert "https://example.org/3/0" in page
+    assert "<td>Date</td><td>URL, label " in page
+    assert "Types: 12 disagreements" in page
+
+
+def test_errors_of_the_other_form_are_those_of_its_task(data: Path, tmp_path: Path):
+    out = tmp_path / "errors.html"
+    run("eval", data, "--task", "cta", "--annotator", "rules", "--errors", out)
+    page = out.read_text(encoding="utf-8")
+    assert "1 disagreement in 4 tables" in page
+    assert "<td>Mailbox</td><td>email" in page
+    assert "Relations" not in page
+
+
+def test_the_labelled_file_is_not_overwritten_by_the_page(ruled: Path, tmp_path: Path):
+    before = ruled.read_bytes()
+    done = run("eval", ruled, "--annotator", "rules", "--errors", ruled)
+    assert (done.code, done.said) == (
+        2,
+        [f"aegir: --errors {ruled} is the file of labelled tables; name another file"],
+    )
+    assert ruled.read_bytes() == before
+    done = run("eval", ruled, "--annotator", "rules", "--errors", tmp_path)
+    assert (done.code, done.out) == (2, "")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_lines_of_the_docs_are_scored(number: int, tmp_path: Path):
+    blocks = re.findall(r"^```json\n(.*?)^```", DOCS, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 3
+    path = tmp_path / "docs.jsonl"
+    path.write_text(json.dumps(json.loads(blocks[number])))
+    tasks = [("--task", "cta"), ("--task", "cpa")] if number == 0 else [()]
+    for task in tasks:
+        done = run("eval", path, "--annotator", "rules", "--json", *task)
+        assert (done.code, done.err) == (0, "")
+        found = json.loads(done.out)
+        assert not found["unknown_labels"]
+        assert ("by_group" in found) is (number == 2)
+    if number == 2:
+        assert {*found["by_group"]["scores"], "names"} == {part for part, _ in TITLES}
+    if number == 0:
+        assert found["columns"] == 2  # the relation of the benchmark and that of a reader
+
+
+def test_the_docs_name_every_row_class_and_every_score():
+    (line,) = [line for line in DOCS.splitlines() if line.startswith("| `row_class` |")]
+    assert all(f"`{name}`" in line for name in ROW_NAMES)
+    for field in fields(GroupScores):
+        assert f"`{field.name}`" in DOCS

@@ -1,5 +1,6 @@
 """Decisions about labelled tables with the outcomes of all workers, and corrections of logged ones."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,9 @@ def test_a_column_that_has_no_type_is_right_without_one():
     episodes = collect(load_pipeline(AnnotationSettings()), [labelled((), None)], "run")
     assert episodes[0].decisions[-1].gold == ("none of these",)
     assert episodes[0].rewards["accuracy"] == 0.0
+    both = replace(labelled(("Date",), None), labels=(ColumnLabels(("Date",), none_too=True),) * 2)
+    gold = collect(load_pipeline(AnnotationSettings()), [both], "run")[0].decisions[-1].gold
+    assert gold == ("Date", "none of these")
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,14 @@ def test_no_type_is_right_where_none_is_acceptable():
     assert judged(ColumnLabels(fine=("status",)), None).type_right is None
 
 
+def test_no_type_is_right_where_it_is_acceptable_beside_others():
+    labels = replace(SALARY, none_too=True)
+    assert judged(labels, None, type_confidence=0.9).type_right is True
+    assert judged(labels, None, type_confidence=0.9).misleading_parts == frozenset()
+    assert judged(labels, "Number", 0.9, type="Number").type_right is True
+    assert judged(labels, "price", 0.9, type="price").type_right is False
+
+
 @pytest.mark.parametrize(
     ("labels", "given", "level", "right"),
     [

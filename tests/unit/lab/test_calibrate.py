@@ -18,7 +18,7 @@ from aegir.lab.calibrate import (
 from aegir.lab.data.sources import Source, TrainingTable, read_training_tables
 from aegir.lab.held_out import HeldOut
 from aegir.lab.linear_stages import fit_temperatures
-from aegir.lab.mixing_fit import fit_pair, fit_personal, fit_rule_trust, types_of_fine_from
+from aegir.lab.mixing_fit import fit_pair, fit_powers, fit_rule_trust, types_of_fine_from
 from aegir.lab.replay import LINEAR, NETWORK, Calibrating, Held, collect
 from aegir.pipeline.decide import decide
 from aegir.pipeline.pipeline import Pipeline
@@ -109,13 +109,23 @@ def test_any_of_several_acceptable_names_is_right():
     assert sum(fit_pair(said, said, one)) < 0.9
 
 
-def test_planted_weights_of_personal_data_are_found_again():
+def test_planted_powers_of_levels_rows_persons_and_special_categories_are_found_again():
     random = np.random.default_rng(0)
-    odds = random.normal(0, 2, (2, COLUMNS))
-    first, second = (1 / (1 + np.exp(-odds))).astype(np.float32)
-    personal = 0.7 * odds[0] + 0.2 * odds[1] - 0.5 + random.logistic(size=COLUMNS) > 0
-    assert fit_personal(first, second, personal) == pytest.approx((0.7, 0.2, -0.5), abs=0.12)
-    assert fit_personal(first, second, np.ones(COLUMNS, bool)) == (0.5, 0.5, 0.0)
+    names = {"levels": 4, "rows": 5, "person": 3}
+    parts, accepted = {}, {}
+    for head, count in names.items():
+        logits = random.normal(0, 2, (COLUMNS, count)).astype(np.float32)
+        drawn = [random.choice(count, p=row) for row in softmax(1.3 * logits).astype(float)]
+        said = softmax(logits)
+        parts[head] = said[:, :-1] if head == "levels" else said
+        accepted[head] = np.eye(count, dtype=bool)[drawn]
+    odds = random.normal(0, 2, COLUMNS)
+    parts["special"] = (1 / (1 + np.exp(-odds))).astype(np.float32)
+    accepted["special"] = (0.7 * odds - 0.5 + random.logistic(size=COLUMNS) > 0)[:, None]
+    everything = np.ones(COLUMNS, bool)
+    powers = fit_powers(dict.fromkeys(parts, everything), accepted, everything, parts)
+    assert (powers.levels, powers.rows, powers.person) == pytest.approx((1.3,) * 3, abs=0.15)
+    assert powers.special == pytest.approx((0.7, -0.5), abs=0.15)
 
 
 def held_out(sharpness: float, seed: int = 0) -> HeldOut:
@@ -283,6 +293,23 @@ def test_figures_count_what_was_answered_and_what_was_right():
     ]
     quiet = judge(held_of(tables), silent, "fake")["fake/cta@open"]
     assert (quiet.columns, quiet.micro_f1, quiet.ece, quiet.thresholds) == (80, 0.0, 0.0, ())
+
+
+@pytest.mark.parametrize(
+    ("said", "columns", "right"), [(None, 1, 0), ("price", 2, 1), ("URL", 2, 0)]
+)
+def test_no_answer_is_no_error_where_none_is_acceptable_beside_types(
+    said: str | None, columns: int, right: int
+):
+    source = Source("open/tables.jsonl.gz", everyday=True, web=False)
+    labels = (ColumnLabels(("price",), none_too=True), ColumnLabels(("Date",)))
+    table = Table("t", (Column(None, ("1",)),) * 2)
+    answer = TableAnnotation(
+        "t", None, None, (everyday_answer(0, said, 0.9), everyday_answer(1, None, 0.9)), "fake"
+    )
+    held = held_of([TrainingTable(LabelledTable(table, labels, {}), source)])
+    found = judge(held, [answer], "fake")["fake/cta@open"]
+    assert (found.columns, found.micro_f1) == (columns, right / columns)
 
 
 def test_labels_that_are_no_types_are_judged_by_themselves():

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-import pytest
-
-from aegir.lab import names_fit
-from aegir.readers.ngrams.model import NgramModel
+from aegir.lab.names_fit import _accepted, fit_names
+from aegir.readers.calibration import NAMES
+from aegir.readers.ngrams.annotator import NgramNetworks
+from aegir.tables.labelled import read_labelled_tables
 from ngram_models import random_model
 
 
@@ -31,32 +31,18 @@ def labelled_file(path: Path, groups: int) -> Path:
     return path
 
 
-def test_the_weights_file_gets_weights_for_names_and_cross_fitted_figures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    random_model(0).save(tmp_path / "old.safetensors")
-    tables = labelled_file(tmp_path / "tables.jsonl", 12)
-    known = labelled_file(tmp_path / "known.jsonl", 2)
-    out = tmp_path / "new.safetensors"
-    monkeypatch.setattr(
-        "sys.argv",
-        [
-            "names_fit",
-            str(tmp_path / "old.safetensors"),
-            str(tables),
-            "--known",
-            str(known),
-            "--out",
-            str(out),
-        ],
-    )
-    names_fit.main()
-    old, new = NgramModel.load(tmp_path / "old.safetensors"), NgramModel.load(out)
-    assert new.calibration.mixing == old.calibration.mixing
-    assert new.calibration.names != old.calibration.names
-    figures = new.facts["names"]
-    assert (
-        figures["types/columns"] == 20
-    )  # two columns of the ten tables that share no group with the known ones
+def test_none_is_right_where_it_is_acceptable_beside_names():
+    found = _accepted([("b", None), ("a", "b"), (), None], ("a", "b"))
+    assert found.astype(int).tolist() == [[0, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0]]
+
+
+def test_weights_for_names_are_fitted_on_the_held_out_tables_of_every_fold(tmp_path: Path):
+    model = random_model(0)
+    networks = NgramNetworks(model.networks)
+    tables = list(read_labelled_tables(labelled_file(tmp_path / "tables.jsonl", 10)))
+    folds = [(networks, tables[:6]), (networks, tables[6:])]
+    weights, figures = fit_names(folds, model.types_of_fine)
+    assert weights != NAMES
+    assert figures["types/columns"] == 20
     assert 0 <= figures["types/ece"] <= 1
-    assert "fine/right" in capsys.readouterr().out
+    assert 0 <= figures["fine/right"] <= 1

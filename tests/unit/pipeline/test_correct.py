@@ -86,7 +86,7 @@ def test_a_table_is_scored_the_same_whatever_is_beside_it(annotator: Pipeline):
 
 def one_sided(pair: tuple[float, float]) -> Mixture:
     """A mixture of one model alone, without rules."""
-    weights = Weights(pair, pair, pair, (*pair, 0.0), 0.0)
+    weights = Weights(pair, pair, pair, 0.0)
     return Mixture(Mixing(weights, weights), NO_TRUST, rule_weight=0.0, compatibility_weight=0.0)
 
 

@@ -131,5 +131,9 @@ def test_columns_are_judged_where_their_types_are_known():
     assert columns.right.tolist() == [True, False]
     assert columns.best.tolist() == [FAX, NONE]
     assert columns.probabilities[0, NONE] == pytest.approx(0.1)
+    labels = (ColumnLabels(("Date",), none_too=True),) * 3
+    both = judge([LabelledTable(table, labels, {})], Certain().score)
+    assert both.accepted.nonzero()[1].tolist() == [DATE, NONE] * 3
+    assert both.best.tolist() == [DATE] * 3
     with pytest.raises(UsageError, match="no column of the tables has a known type"):
         judge([LabelledTable(table, (ColumnLabels(),) * 3, {})], Certain().score)

@@ -5,12 +5,12 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from aegir.readers.mixing import Mixing, RuleTrust, Weights, log_odds, per_column
+from aegir.readers.mixing import Mixing, Powers, RuleTrust, Weights, log_odds, per_column
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES
 from aegir_rl.base.errors import UsageError
 
-WEB = Weights((1.0, 0.0), (1.0, 0.0), (1.0, 0.0), (1.0, 0.0, 0.0), 0.0)
-EVERYDAY = Weights((0.0, 1.0), (0.0, 1.0), (0.0, 2.0), (0.0, 1.0, 0.5), 0.5)
+WEB = Weights((1.0, 0.0), (1.0, 0.0), (1.0, 0.0), 0.0)
+EVERYDAY = Weights((0.0, 1.0), (0.0, 1.0), (0.0, 2.0), 0.5)
 MIXING = Mixing(WEB, EVERYDAY)
 FIRST = np.array([[0.7, 0.2]], np.float32)
 SECOND = np.array([[0.1, 0.3]], np.float32)
@@ -30,11 +30,6 @@ def test_a_table_in_between_gets_weights_in_between():
     powers = np.sqrt([0.07, 0.06, 0.06])
     mixed = MIXING.mix("types", FIRST, SECOND, at(0.5))
     assert mixed[0] == pytest.approx(powers[:2] / powers.sum(), abs=1e-4)
-    assert MIXING.at("personal", np.array([1, 0.5, 0], np.float32)).tolist() == [
-        [1.0, 0.0, 0.0],
-        [0.5, 0.5, 0.25],
-        [0.0, 1.0, 0.5],
-    ]
 
 
 def test_a_weight_above_1_sharpens():
@@ -43,13 +38,25 @@ def test_a_weight_above_1_sharpens():
     assert mixed[0] == pytest.approx(powers[:2] / powers.sum(), abs=1e-4)
 
 
-def test_log_odds_of_personal_data_are_weighed_and_shifted():
-    first, second = np.array([0.9], np.float32), np.array([0.2], np.float32)
-    assert MIXING.mix_personal(first, second, at(1)) == pytest.approx([0.9], abs=1e-4)
-    # odds 0.25 times e^0.5
-    odds = 0.25 * np.exp(0.5)
-    assert MIXING.mix_personal(first, second, at(0)) == pytest.approx([odds / (1 + odds)], abs=1e-4)
+def test_powers_sharpen_levels_and_persons_and_shift_special_categories():
+    powers = Powers(levels=2.0, person=2.0, special=(1.0, 0.5))
+    levels = powers.apply("levels", np.array([[0.5, 0.25, 0.0]], np.float32))
+    assert levels[0] == pytest.approx([0.25 / 0.375, 0.0625 / 0.375, 0.0], abs=1e-4)
+    person = powers.apply("person", np.array([[0.5, 0.25, 0.25]], np.float32))
+    assert person[0] == pytest.approx([0.25 / 0.375, 0.0625 / 0.375, 0.0625 / 0.375], abs=1e-4)
+    odds = 0.25 * np.exp(0.5)  # those of 0.2, times e^0.5
+    assert powers.apply("special", np.array([0.2], np.float32)) == pytest.approx(
+        [odds / (1 + odds)], abs=1e-4
+    )
     assert np.isfinite(log_odds(np.array([0, 1], np.float32))).all()
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, {}, {"levels": 1e9, "rows": 1, "person": 1, "special": [1, 0]}]
+)
+def test_powers_that_cannot_be_are_refused(wrong: object):
+    with pytest.raises(UsageError, match="powers"):
+        Powers.from_json(wrong)
 
 
 def test_fine_types_speak_for_types_as_far_as_their_share_goes():
@@ -88,7 +95,7 @@ def test_what_is_written_as_json_is_read_again():
         ({"web": asdict(WEB), "everyday": None}, "no weights of a mixture"),
         ({"web": asdict(WEB), "everyday": {"types": [1, 1]}}, "no weights of a mixture"),
         ({"web": asdict(WEB) | {"types": "ab"}, "everyday": asdict(WEB)}, "no weights"),
-        ({"web": asdict(WEB) | {"personal": [1, 1]}, "everyday": asdict(WEB)}, "two per part"),
+        ({"web": asdict(WEB) | {"fine": [1, 1, 1]}, "everyday": asdict(WEB)}, "two per part"),
         ({"web": asdict(WEB) | {"types": [1, float("nan")]}, "everyday": {}}, "not finite"),
         (asdict(Mixing(WEB, replace(WEB, via_fine=-0.1))), "a share from 0 to 1"),
         (asdict(Mixing(WEB, replace(WEB, sharpness=0.0))), "a number above 0"),

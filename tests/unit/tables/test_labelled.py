@@ -69,7 +69,9 @@ OPEN_LINE = {
 def test_the_open_form_becomes_the_same_labels(tmp_path: Path):
     (found,) = read(tmp_path / "t.jsonl", json.dumps(OPEN_LINE))
     assert found.labels == (
-        ColumnLabels(("MonetaryAmount", "Number"), (), ("salary",), personal=True),
+        ColumnLabels(
+            ("MonetaryAmount", "Number"), (), ("salary",), personal=True, meaning="monthly pay"
+        ),
         ColumnLabels(types=(), relations=None, fine=(), personal=False),
         UNLABELLED,
     )
@@ -88,7 +90,74 @@ def test_none_of_the_types_is_a_label_and_no_label_is_not():
 
 def test_a_subject_may_be_given(tmp_path: Path):
     (found,) = read(tmp_path / "t.jsonl", json.dumps({**LINE, "subject": 2}))
-    assert found.table.subject == 2
+    assert (found.table.subject, found.subjects) == (2, (2,))
+
+
+@pytest.mark.parametrize(
+    ("subject", "first", "all_of_them"),
+    [([2, 0], 2, (2, 0)), ([1], 1, (1,)), ([], None, ()), (None, None, None)],
+)
+def test_several_subjects_may_be_acceptable_or_none(
+    tmp_path: Path,
+    subject: list[int] | None,
+    first: int | None,
+    all_of_them: tuple[int, ...] | None,
+):
+    (found,) = read(tmp_path / "t.jsonl", json.dumps({**LINE, "subject": subject}))
+    assert (found.table.subject, found.subjects) == (first, all_of_them)
+
+
+def test_none_may_be_acceptable_beside_types():
+    labels = ColumnLabels(("category", "CategoryCode"))
+    assert labels.right_types == ("category", "CategoryCode")
+    assert [labels.accepts_type(name) for name in ("category", "Date", None)] == [
+        True,
+        False,
+        False,
+    ]
+    too = ColumnLabels(("category",), none_too=True)
+    assert too.right_types == ("category", None)
+    assert [too.accepts_type(name) for name in ("category", "Date", None)] == [True, False, True]
+    assert ColumnLabels(()).right_types == (None,)
+    assert ColumnLabels(()).accepts_type(None) is True
+    assert ColumnLabels(()).accepts_type("Date") is False
+    assert UNLABELLED.right_types is None
+    assert UNLABELLED.accepts_type(None) is None
+
+
+def test_rows_and_levels_are_labels_of_the_open_form(tmp_path: Path):
+    line = {
+        "row": "employee",
+        "row_class": "person",
+        "person": "self",
+        "columns": [
+            {"values": [], "personal_level": "direct"},
+            {"values": [], "personal": False},
+            {"values": [], "personal": True, "special": True},
+        ],
+    }
+    (found,) = read(tmp_path / "t.jsonl", json.dumps(line))
+    assert (found.row, found.row_class, found.person) == ("employee", "person", "self")
+    assert [labels.personal for labels in found.labels] == [True, False, True]
+    assert [labels.level_known for labels in found.labels] == [True, True, False]
+    assert found.in_open_form
+    (bare,) = read(tmp_path / "t.jsonl", '{"row_class": "person", "columns": []}')
+    assert bare.in_open_form
+
+
+@pytest.mark.parametrize(("stated", "trust"), [(0, 0.0), (0.7, 0.7), (None, 1.0)])
+def test_a_reader_is_trusted_as_far_as_it_says(tmp_path: Path, stated: float | None, trust: float):
+    column = {"values": [], "read": "Date", "read_confidence": stated}
+    (found,) = read(tmp_path / "t.jsonl", json.dumps({"columns": [column]}))
+    assert (found.labels[0].types, found.labels[0].trust) == (("Date",), trust)
+
+
+def test_a_web_table_stays_one_where_a_reader_found_no_type(tmp_path: Path):
+    columns = [{"values": [], "read": "none"}, {"values": [], "read_relation": None}]
+    (found,) = read(tmp_path / "t.jsonl", json.dumps({"columns": columns}))
+    assert [labels.types for labels in found.labels] == [(), None]
+    assert found.labels[1].relations == ()
+    assert not found.in_open_form
 
 
 def test_a_packed_file_reads_like_a_plain_one(tmp_path: Path):
@@ -116,6 +185,16 @@ def test_a_table_without_id_is_named_by_its_line(tmp_path: Path):
             r"t\.jsonl:2 is an answer of `aegir annotate`",
         ),
         ('{"columns": [{"name": 3, "values": []}]}', r"t\.jsonl:2, column 0: name is 3"),
+        (
+            '{"columns": [{"values": [], "personal": false, "personal_level": "about"}]}',
+            r"t\.jsonl:2, column 0: personal_level is 'about' but personal is false",
+        ),
+        (
+            '{"columns": [{"values": [], "read": "Date", "read_confidence": true}]}',
+            r"t\.jsonl:2, column 0: read_confidence is True; expected a share from 0 to 1",
+        ),
+        ('{"subject": [0, 3], "columns": [{"values": []}]}', r"subject is \[0, 3\]; expected a"),
+        ('{"subject": true, "columns": [{"values": []}]}', r"t\.jsonl:2: subject is True"),
         ('{"columns": [{"values": [], "cta": 7}]}', r"t\.jsonl:2, column 0: cta is 7"),
         ('{"columns": [{"values": [], "cpa": [7]}]}', r"t\.jsonl:2, column 0: cpa is \[7\]"),
         ('{"columns": [{"values": [], "types": [7]}]}', r"t\.jsonl:2, column 0: types is \[7\]"),

@@ -26,7 +26,7 @@ from aegir.readers.bytes.heads import (
     RELATIONS_HEAD,
     TYPES_HEAD,
 )
-from aegir.tables.labelled import Accepted, LabelledTable
+from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32, I32
 
@@ -132,7 +132,7 @@ def _right_outputs(
         yield source.aux, tuple(_numbers(names, outputs) for names in best), source.cta_weight
         return
     named = (
-        (TYPES_HEAD, [one.types for one in labels], source.cta_weight),
+        (TYPES_HEAD, [one.right_types for one in labels], source.cta_weight),
         (RELATIONS_HEAD, [one.relations for one in labels], source.cpa_weight),
         (FINE_HEAD, [one.fine for one in labels], source.cta_weight),
     )
@@ -143,13 +143,12 @@ def _right_outputs(
     yield PERSONAL_HEAD, yes_or_no, source.cta_weight
 
 
-def _numbers(names: Accepted | None, outputs: Mapping[str, int]) -> RightOutputs:
-    """Return the outputs of acceptable names; an empty list of names says that none of them is right."""
+def _numbers(names: Sequence[str | None] | None, outputs: Mapping[str, int]) -> RightOutputs:
+    """Return the outputs of acceptable names; None among them, or no name at all, says that none of them is right."""
     if names is None:
         return None
-    if not names:
-        return (outputs[NONE],)
-    return tuple(outputs[name] for name in names if name in outputs) or None
+    accepted = [name or NONE for name in names] or [NONE]
+    return tuple(outputs[name] for name in accepted if name in outputs) or None
 
 
 def _likely_subject(labelled: LabelledTable) -> int | None:

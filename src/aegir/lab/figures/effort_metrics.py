@@ -20,7 +20,7 @@ from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.calibration import ByteCalibration
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import TableScores
-from aegir.tables.labelled import Accepted
+from aegir.tables.labelled import ColumnLabels
 from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import Bools, Floats
 from aegir_rl.base.metrics import compute_f1
@@ -54,8 +54,7 @@ class _Column:
     table: tuple[int, int]
     """Fold and index of its table."""
     web: bool
-    types: Accepted | None
-    relations: Accepted | None
+    labels: ColumnLabels
 
 
 def measure_efforts(
@@ -66,9 +65,7 @@ def measure_efforts(
     """Search every fold's tables with every effort."""
     rows = [(WITHOUT_PAIRS, NORMAL, False), *((f"{each:g}", each, True) for each in efforts)]
     columns = [
-        _Column(
-            (number, at), not (table.group or "").startswith("open "), each.types, each.relations
-        )
+        _Column((number, at), not (table.group or "").startswith("open "), each)
         for number, fold in enumerate(folds)
         for at, table in enumerate(fold.tables)
         for each in table.labels
@@ -126,11 +123,12 @@ def _names(scores: TableScores) -> list[tuple[str, str]]:
 
 
 def _right(columns: Sequence[_Column], said: Sequence[tuple[str, str]], part: str) -> Bools:
-    index = ("types", "relations").index(part)
-    pairs = zip(columns, said, strict=True)
-    return np.array(
-        [name[index] in (getattr(each, part) or (NO_TYPE,)) for each, name in pairs], bool
-    )
+    pairs = zip((column.labels for column in columns), said, strict=True)
+    if part == "types":
+        right = [labels.accepts_type(None if own == NO_TYPE else own) for labels, (own, _) in pairs]
+    else:
+        right = [relation in (labels.relations or ()) for labels, (_, relation) in pairs]
+    return np.array(right, bool)
 
 
 def _hardest_types(
@@ -138,15 +136,17 @@ def _hardest_types(
 ) -> Bools:
     """(columns,) which web columns are of the quarter of types with the lowest F1 on the other folds."""
     fold_of = np.array([column.table[0] for column in columns])
-    web = np.array([column.web and bool(column.types) for column in columns])
+    web = np.array([column.web and bool(column.labels.types) for column in columns])
     hard = np.zeros(len(columns), bool)
     for number in range(len(folds)):
         others = np.flatnonzero(web & (fold_of != number)).tolist()
-        f1 = compute_f1([columns[i].types or () for i in others], [said[i][0] for i in others])
+        f1 = compute_f1(
+            [columns[i].labels.types or () for i in others], [said[i][0] for i in others]
+        )
         ranked = sorted((each for each in f1.classes if each.support), key=lambda each: each.f1)
         worst = {each.label for each in ranked[: max(len(ranked) // 4, 1)]}
         for index in np.flatnonzero(web & (fold_of == number)).tolist():
-            hard[index] = bool(worst.intersection(columns[index].types or ()))
+            hard[index] = bool(worst.intersection(columns[index].labels.types or ()))
     return hard
 
 
@@ -159,9 +159,13 @@ def _metrics(
 ) -> EffortMetrics:
     web, types, relations = (
         np.array([test(column) for column in columns], bool)
-        for test in (lambda x: x.web, lambda x: bool(x.types), lambda x: bool(x.relations))
+        for test in (
+            lambda x: x.web,
+            lambda x: bool(x.labels.types),
+            lambda x: bool(x.labels.relations),
+        )
     )
-    known = np.array([column.types is not None for column in columns], bool)
+    known = np.array([column.labels.types is not None for column in columns], bool)
     right, before = (_right(columns, said[row], "types") for row in (name, WITHOUT_PAIRS))
     shares = {
         "web_types": (right, web & types),

@@ -5,7 +5,7 @@
 
 In a step headers, values, table names and subjects are hidden at random, so that a table without them is nothing new.
 Some columns get another known header of their fine type, and a number of columns is added of which only a header is
-known. A teacher's answers are the targets of unlabelled tables.
+known. A teacher's answers are the targets of unlabelled tables and columns.
 """
 
 import itertools
@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from aegir.lab.linear_fit import rows_at
-from aegir.lab.ngram_network.columns import F16, TARGETS, Columns
-from aegir.lab.ngram_network.torch_network import Bag, NgramBatch
+from aegir.lab.ngram_network.columns import F16, TABLE_TARGETS, TARGETS, Columns
+from aegir.lab.ngram_network.torch_network import AUXILIARY, Bag, NgramBatch
 from aegir.readers.ngrams.column_inputs import FACTS, header_view
 from aegir.readers.ngrams.features import BUCKETS, SparseRows, hashed_in_parts, stack_rows
 from aegir.readers.ngrams.network import HEADS, weigh
@@ -37,6 +37,8 @@ HEADER_ONLY = 64
 HEADER_ONLY_WEIGHT = TEACHER_WEIGHT = 0.5
 MOST_COLUMNS = 40
 """Columns of a table that are read in one step."""
+TAUGHT = tuple(head for head in TARGETS if head not in AUXILIARY)
+"""Heads for which a teacher answers."""
 Kept = tuple[I64, F32]
 """The n-grams that are embedded, and their importance."""
 Arrays = dict[str, F32]
@@ -99,9 +101,9 @@ class NgramStep:
 
     batch: NgramBatch
     targets: Mapping[str, Tensor]
-    """(columns, outputs) per head."""
+    """(columns, outputs) per head, (tables, outputs) for those that answer once per table."""
     weights: Mapping[str, Tensor]
-    """(columns,) per head."""
+    """(columns,) or (tables,) per head."""
 
 
 class Batches:
@@ -125,6 +127,7 @@ class Batches:
         self._values = Rows.of(columns.values, values)
         self._of_fine = _targets_of_fine_types(columns, learnt)
         self._rows_of_fine = names.rows_of_fine()
+        self._taught = np.array([t.source.raw or t.source.everyday for t in columns.tables])
         self._raw = np.array([table.source.raw for table in columns.tables])
         self._web = np.array([table.source.web for table in columns.tables], np.float32)
 
@@ -147,6 +150,7 @@ class Batches:
         random, source = self.random, self.columns
         columns, table = self._spread(tables, MOST_COLUMNS)
         shown = (random.random((len(columns), len(HIDDEN))) >= HIDDEN).astype(np.float32)
+        shown[:, 2] = (random.random(len(tables)) >= HIDDEN[2])[table]
         shown[(random.random(len(tables)) < HIDDEN_HEADERS)[table], :2] = 0
         facts = np.where(shown[:, :1] > 0, source.facts[columns], source.bare_facts[columns])
         names_subject = (random.random(len(tables)) >= HIDDEN_SUBJECTS)[table]
@@ -155,6 +159,7 @@ class Batches:
         count = HEADER_ONLY if len(self.names.fine) else 0
         drawn = random.integers(len(self.names.fine), size=count)
         self._add_header_only(targets, weights, self.names.fine[drawn])
+        self._aim_at_tables(targets, weights, tables, count, teacher)
         read = np.hstack([facts, (source.is_subject[columns] * names_subject)[:, None]])
         table = np.append(table, len(tables) + np.arange(count))
         batch = NgramBatch(
@@ -183,7 +188,7 @@ class Batches:
     def _aims(
         self, tables: I64, columns: I64, table: I64, teacher: Mapping[str, F16] | None
     ) -> tuple[Arrays, Arrays]:
-        """Return targets and weights of the columns; a fine type alone tells of types and privacy, too."""
+        """Return targets and weights of the columns; a fine type alone tells of types and levels, too."""
         source = self.columns
         targets = {head: source.targets[head][columns].astype(np.float32) for head in TARGETS}
         weights = {head: source.weights[head][columns].copy() for head in TARGETS}
@@ -192,13 +197,32 @@ class Batches:
             targets[head][fine_only] = known[targets["fine"][fine_only].argmax(axis=1)]
             weights[head][fine_only] = HEADER_ONLY_WEIGHT
         if teacher is not None:
-            taught = np.flatnonzero(self._raw[tables][table])
-            for head in TARGETS:
+            nothing = ~np.any([weights[head] > 0 for head in TARGETS], axis=0)
+            taught = np.flatnonzero(nothing & self._taught[tables][table])
+            for head in TAUGHT:
                 targets[head][taught] = teacher[head][columns[taught]]
                 weights[head][taught] = TEACHER_WEIGHT
         targets["web"] = self._web[tables][table][:, None]
         weights["web"] = np.ones(len(columns), np.float32)
         return targets, weights
+
+    def _aim_at_tables(
+        self,
+        targets: Arrays,
+        weights: Arrays,
+        tables: I64,
+        more: int,
+        teacher: Mapping[str, F16] | None,
+    ) -> None:
+        """Add targets and weights of the tables, and of `more` tables of which nothing is known."""
+        source, raw = self.columns, np.flatnonzero(self._raw[tables])
+        for head in TABLE_TARGETS:
+            target = source.targets[head][tables].astype(np.float32)
+            weight = source.weights[head][tables].copy()
+            if teacher is not None and head in teacher:
+                target[raw], weight[raw] = teacher[head][tables[raw]], TEACHER_WEIGHT
+            targets[head] = np.vstack([target, np.zeros((more, target.shape[1]), np.float32)])
+            weights[head] = np.append(weight, np.zeros(more, np.float32))
 
     def _swapped(self, columns: I64, fine: F32, weights: F32, shown: F32) -> I64:
         """Return the header rows of the columns, some of them replaced by other headers of their fine type."""
@@ -213,7 +237,10 @@ class Batches:
 
     def _add_header_only(self, targets: Arrays, weights: Arrays, fine: I64) -> None:
         """Append the targets and weights of columns that are known by a header of these fine types alone."""
-        added = {head: np.zeros((len(fine), HEADS[head]), np.float32) for head in targets}
+        added = {
+            head: np.zeros((len(fine), target.shape[1]), np.float32)
+            for head, target in targets.items()
+        }
         added["fine"][np.arange(len(fine)), fine] = 1
         added |= {head: known[fine] for head, known in self._of_fine.items()}
         for head, more in added.items():
@@ -223,14 +250,15 @@ class Batches:
 
 
 def _targets_of_fine_types(columns: Columns, learnt: I64) -> Arrays:
-    """Return what labelled columns say about the types and privacy of a fine type: (fine types and none, outputs)."""
+    """Return what labelled columns say about the types and levels of a fine type: (fine types and none, outputs)."""
     known = learnt[columns.weights["fine"][learnt] > 0]
     fine = columns.targets["fine"][known].astype(np.float32)
     types = fine.T @ columns.targets["types"][known].astype(np.float32) + 0.02
-    personal = fine.T @ columns.targets["personal"][known].astype(np.float32)
+    often = fine.sum(axis=0)[:, None] + 1
     return {
         "types": types / types.sum(axis=1, keepdims=True),
-        "personal": personal / (fine.sum(axis=0)[:, None] + 1),
+        "levels": fine.T @ columns.targets["levels"][known].astype(np.float32) / often,
+        "special": fine.T @ columns.targets["special"][known].astype(np.float32) / often,
     }
 
 

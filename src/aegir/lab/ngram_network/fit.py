@@ -18,12 +18,30 @@ from aegir.lab.ngram_network.batches import Batches, HeaderNames
 from aegir.lab.ngram_network.columns import F16, TARGETS, Columns, choose_buckets
 from aegir.lab.ngram_network.distillation import NOISE
 from aegir.lab.ngram_network.embedding_rows import RowAdam
-from aegir.lab.ngram_network.torch_network import EMBEDDING_SPREAD, Sizes, TorchNetwork
+from aegir.lab.ngram_network.torch_network import (
+    AUXILIARY,
+    EMBEDDING_SPREAD,
+    ROW_WORDS,
+    WORDS,
+    Sizes,
+    TorchNetwork,
+)
 from aegir.readers.ngrams.features import stack_rows
-from aegir.readers.ngrams.network import HEADS, NgramNetwork
+from aegir.readers.ngrams.network import LAYER_OUTPUTS, NgramNetwork
 from aegir_rl.base.arrays import F32, I64, Bools
 
-LOSS_WEIGHTS = {"types": 1.0, "fine": 1.0, "relations": 0.7, "personal": 2.0, "web": 0.1}
+LOSS_WEIGHTS = {
+    "types": 1.0,
+    "fine": 1.0,
+    "relations": 0.7,
+    "levels": 1.0,
+    "special": 0.7,
+    "web": 0.1,
+    "rows": 0.7,
+    "person": 1.0,
+    WORDS: 0.2,
+    ROW_WORDS: 0.2,
+}
 RARE_HEADER, RARE_VALUE = 2, 4
 """N-grams in fewer headers or columns are not embedded."""
 WARM_UP = 60
@@ -34,7 +52,7 @@ TABLES_AT_ONCE = 64
 class NetworkTraining:
     """Settings of one fit."""
 
-    epochs: int = 26
+    epochs: int = 12
     """How often the everyday tables are read."""
     everyday: int = 24
     """Everyday tables per step."""
@@ -86,6 +104,7 @@ class Fit:
             len(value_buckets[0]),
             settings.sizes,
             settings.dropout,
+            {head: columns.targets[head].shape[1] for head in AUXILIARY},
         )
 
     def start_from(self, rows: Mapping[str, F32]) -> None:
@@ -132,7 +151,7 @@ class Fit:
                 say(f"step {step + 1} of {steps}, loss {float(loss.detach()):.3f}")
 
     def predict(self, tables: I64) -> dict[str, F32]:
-        """Return the outputs for the columns of these tables, in order."""
+        """Return the outputs of the layers of all heads for the columns of these tables, or for the tables, in order."""
         self.network.eval()
         with torch.no_grad():
             parts = [
@@ -141,7 +160,7 @@ class Fit:
             ]
         return {
             head: torch.cat([torch.zeros(0, count), *(part[head] for part in parts)]).numpy()
-            for head, count in HEADS.items()
+            for head, count in LAYER_OUTPUTS.items()
         }
 
     def export(self) -> NgramNetwork:
@@ -185,7 +204,9 @@ def compute_loss(
     """Return the weighted sum of each head's mean cross entropy."""
     total = torch.zeros(())
     for head, factor in LOSS_WEIGHTS.items():
-        if HEADS[head] == 1:
+        if head == "levels":  # log probabilities already
+            losses = -(outputs[head] * targets[head]).sum(1)
+        elif outputs[head].shape[1] == 1:
             losses = functional.binary_cross_entropy_with_logits(
                 outputs[head][:, 0], targets[head][:, 0], reduction="none"
             )

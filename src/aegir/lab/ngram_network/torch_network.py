@@ -1,8 +1,10 @@
 """The n-gram network in torch: the twin of readers/ngrams/network.py that learns.
 
-`NgramBatch` holds the columns of some tables; `export` turns the learnt weights into the numpy network.
+`NgramBatch` holds the columns of some tables; `export` turns the learnt weights into the numpy network. Auxiliary heads learn the
+words that readers have for a column and for a row; they shape the layers below them and are not exported.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +17,22 @@ from aegir.lab.ngram_network.embedding_rows import sum_rows
 from aegir.readers.ngrams.column_inputs import FACTS
 from aegir.readers.ngrams.network import (
     HEADER_VECTORS,
-    HEADS,
+    LAYER_OUTPUTS,
     LAYERS,
+    LEVELS,
     NORMS,
+    TABLE_HEADS,
     HashedLinear,
     NgramNetwork,
 )
 from aegir_rl.base.arrays import F32, I64
 
 EMBEDDING_SPREAD = 0.3
+WORDS, ROW_WORDS = "words", "row_words"
+AUXILIARY = (WORDS, ROW_WORDS)
+"""Heads for the words that readers have for a column and for a row."""
+TABLE_OUTPUTS = frozenset((*TABLE_HEADS, ROW_WORDS))
+"""Heads that answer once per table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,7 @@ class NgramBatch:
     left: Tensor
     right: Tensor
     shown: Tensor
-    """(columns, 4) 0 where own header, other headers, table name or values are hidden."""
+    """(columns, 4) 0 where own header, other headers, table name or values are hidden; a name in all columns or in none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +74,15 @@ class Sizes:
 class TorchNetwork(nn.Module):  # type: ignore[misc]
     """Learns what `NgramNetwork` answers."""
 
-    def __init__(self, header_rows: int, value_rows: int, sizes: Sizes, dropout: float) -> None:
+    def __init__(
+        self,
+        header_rows: int,
+        value_rows: int,
+        sizes: Sizes,
+        dropout: float,
+        auxiliary: Mapping[str, int] | None = None,
+    ) -> None:
+        """`auxiliary` has the outputs of auxiliary heads by their names, those of AUXILIARY."""
         super().__init__()
         wide = sizes.embedding
         self.headers = nn.Embedding(max(header_rows, 1), wide)
@@ -77,13 +94,21 @@ class TorchNetwork(nn.Module):  # type: ignore[misc]
         self.own_norm = nn.LayerNorm(sizes.width)
         self.table = nn.Linear(4 * sizes.width, sizes.width)
         self.table_norm = nn.LayerNorm(sizes.width)
+        self.pool = nn.Linear(2 * sizes.width + wide, sizes.width)
+        self.pool_norm = nn.LayerNorm(sizes.width)
         self.heads = nn.ModuleDict(
-            {head: nn.Linear(sizes.width, count) for head, count in HEADS.items()}
+            {head: nn.Linear(sizes.width, count) for head, count in LAYER_OUTPUTS.items()}
+        )
+        self.auxiliary = nn.ModuleDict(
+            {head: nn.Linear(sizes.width, count) for head, count in (auxiliary or {}).items()}
         )
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: NgramBatch) -> dict[str, Tensor]:
-        """Return the outputs (columns, HEADS[head]) of every head."""
+        """Return the outputs (columns, LAYER_OUTPUTS[head]) of every head; (tables, …) of those for tables.
+
+        Those of `levels` are log probabilities given each state of a person.
+        """
         own_shown, others_shown, name_shown, values_shown = batch.shown.T[..., None]
         headers = _embed(self.headers, batch.headers)
         tables = len(batch.names.offsets)
@@ -91,7 +116,8 @@ class TorchNetwork(nn.Module):  # type: ignore[misc]
         others = (counts - 1).clamp(min=1)
         padded = torch.cat([headers, headers.new_zeros(1, headers.shape[1])])
         total = headers.new_zeros(tables, headers.shape[1]).index_add(0, batch.table, headers)
-        names = _embed(self.headers, batch.names)[batch.table]
+        of_tables = _embed(self.headers, batch.names)
+        names = of_tables[batch.table]
         inputs = [
             headers * own_shown,
             padded[batch.left] * others_shown,
@@ -109,8 +135,20 @@ class TorchNetwork(nn.Module):  # type: ignore[misc]
         subject = own.new_zeros(tables, width).index_add(0, batch.table, own * batch.facts[:, -1:])
         context = [own, (sums[batch.table] - own) / others, most[batch.table], subject[batch.table]]
         mixed = torch.relu(self.table_norm(self.table(self.dropout(torch.cat(context, 1)))))
-        vectors = self.dropout(own + mixed)
-        return {head: layer(vectors) for head, layer in self.heads.items()}
+        vectors = own + mixed
+        filled = torch.bincount(batch.table, minlength=tables).clamp(min=1)[:, None]
+        mean = own.new_zeros(tables, width).index_add(0, batch.table, vectors) / filled
+        most = own.new_zeros(tables, width).scatter_reduce(0, index, vectors, "amax")
+        shown = own.new_zeros(tables).scatter_reduce(0, batch.table, batch.shown[:, 2], "amax")
+        pooled = torch.cat([mean, most, of_tables * shown[:, None]], 1)
+        pooled = self.dropout(torch.relu(self.pool_norm(self.pool(self.dropout(pooled)))))
+        vectors = self.dropout(vectors)
+        outputs = {
+            head: layer(pooled if head in TABLE_OUTPUTS else vectors)
+            for head, layer in (*self.heads.items(), *self.auxiliary.items())
+        }
+        by_state = torch.log_softmax(outputs["levels"].unflatten(1, (-1, LEVELS)), 2)
+        return {**outputs, "levels": by_state.flatten(1)}
 
     def export(
         self, header_buckets: tuple[I64, F32], value_buckets: tuple[I64, F32]

@@ -34,7 +34,7 @@ from aegir.readers.ngrams.model import (
     context_features,
     mean_over_views,
 )
-from aegir.readers.ngrams.network import ColumnReadings, Dense, NgramNetwork
+from aegir.readers.ngrams.network import ColumnReadings, Dense, NgramNetwork, probabilities_of
 from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
@@ -46,7 +46,7 @@ from aegir.readers.scores import (
 )
 from aegir.tables.table import Column, Table, without_cells
 from aegir.vocabulary.terms import FINE_INDEX
-from aegir_rl.base.arrays import F32, I32, sigmoid, softmax
+from aegir_rl.base.arrays import F32, I32, softmax
 
 if TYPE_CHECKING:
     from aegir.tables.labelled import Task
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 MODEL_FILE = "ngrams.safetensors"
 _SEEN_IN_VALUES = [FINE_INDEX[name] for name in ("all_missing", "constant")]
 """Fine types that no name tells."""
+CALIBRATED = ("levels", "special", "rows", "person")
+"""Heads of the networks that nothing is mixed with."""
 EVERYDAY = 0.05
 """Probability of a web table below which the linear stages, which were fitted to such tables, are not called."""
 
@@ -81,14 +83,15 @@ class NgramNetworks:
     def call(
         self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict], rows: SparseRows
     ) -> dict[str, F32]:
-        """Return the mean probabilities of the networks per head, without "none of these"."""
+        """Return the mean probabilities of the networks per head, without "none of these".
+
+        Those of the heads of tables have one row per table.
+        """
         total: dict[str, F32] = {}
         for networks, inputs in self.read_inputs(tables, verdicts, rows):
             for network in networks:
                 for head, logits in network.outputs(inputs).items():
-                    probabilities = (
-                        sigmoid(logits) if logits.shape[1] == 1 else softmax(logits)[:, :-1]
-                    )
+                    probabilities = probabilities_of(head, logits)
                     total[head] = total[head] + probabilities if head in total else probabilities
         share = np.float32(1 / self._count)
         return {head: probabilities * share for head, probabilities in total.items()}
@@ -150,10 +153,12 @@ class NgramsAnnotator:
             for head in ("types", "relations")
         }
         fine = mixing.mix("fine", by_network["fine"], by_network["fine"], of_column)
-        personal = by_network["personal"][:, 0]
-        personal = mixing.mix_personal(personal, personal, of_column)
+        powers = self.model.calibration.powers
+        by_network["special"] = by_network["special"][:, 0]
+        calibrated = {head: powers.apply(head, by_network[head]) for head in CALIBRATED}
         types = mixing.with_fine(mixed["types"], fine, self.model.types_of_fine, of_column)
-        parts = {**mixed, "types": types, "fine": fine, "personal": personal}
+        parts = {**mixed, "types": types, "fine": fine}
+        parts |= {head: calibrated[head] for head in ("levels", "special")}
         web = self._put_names(tables, parts, web)
         relations = parts["relations"]
         return [
@@ -165,10 +170,16 @@ class NgramsAnnotator:
                 if share >= LIKELY
                 else explain_networks(table.columns, types[span], fine[span]),
                 fine=fine[span],
-                personal=personal[span],
+                personal=parts["levels"][span].sum(axis=1),
+                levels=_none_first(parts["levels"][span]),
+                special=parts["special"][span],
+                rows=rows_of,
+                person=person,
                 web=share,
             )
-            for table, span, subject, share in zip(tables, spans, subjects, web, strict=True)
+            for table, span, subject, share, rows_of, person in zip(
+                tables, spans, subjects, web, calibrated["rows"], calibrated["person"], strict=True
+            )
         ]
 
     def _put_names(
@@ -219,10 +230,10 @@ class NgramsAnnotator:
         rows = self._networks.hash_values(columns)
         for networks, inputs in self._networks.read_inputs(plain, judge_columns(columns), rows):
             for network in networks:
-                read, embedded = network.read(inputs)
-                names.append(softmax(network.head("fine", read)))
-                vectors.append(read)
-                values.append(embedded)
+                reading = network.read(inputs)
+                names.append(softmax(network.head("fine", reading.vectors)))
+                vectors.append(reading.vectors)
+                values.append(reading.values)
         together = ColumnReadings(
             np.mean(names, axis=0),
             np.hstack(vectors),
@@ -316,8 +327,14 @@ def mix_names(
     }
     parts["fine"][:, _SEEN_IN_VALUES] = 0
     parts["types"] = mixing.with_fine(parts["types"], parts["fine"], types_of_fine, ones)
-    parts["personal"] = mixing.mix_personal(inside["personal"][:, 0], alone["personal"][:, 0], ones)
+    parts |= {"levels": inside["levels"], "special": inside["special"][:, 0]}
     return parts
+
+
+def _none_first(levels: F32) -> F32:
+    """Return (columns, 4) levels with the probability of none before them."""
+    rest = np.maximum(1 - levels.sum(axis=1, keepdims=True), 0)
+    return np.asarray(np.hstack([rest, levels]), np.float32)
 
 
 def group_by_reading(

@@ -37,7 +37,7 @@ from aegir_rl.base.text import parse_json
 TYPES, RELATIONS = len(TYPE_NAMES), len(RELATION_NAMES)
 SCORES = TYPES + RELATIONS
 CONTEXT_FEATURES = 4 * SCORES + 3
-FORMAT = "aegir-ngrams-3"
+FORMAT = "aegir-ngrams-4"
 NO_SIBLING = np.float32(-1.5)
 """The best sibling score in a table of one column: about the lowest margin that occurs."""
 

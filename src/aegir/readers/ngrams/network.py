@@ -3,10 +3,17 @@
     values, header  --hashed, int8-->  v, e                                       (embeddings)
     own     h = relu(norm([e, e of left, of right, mean e of others, e of the table's name, v, relu(facts)]))
     table   h + relu(norm([h, mean h of the others, max h of the table, h of the subject]))
-    heads   types and none, fine types and none, relations and none, personal, web
+    heads   types and none, fine types and none, relations and none, levels and none, special, web
+    pool    t = relu(norm([mean h, max h, e of the table's name]))                 one vector per table
+    heads   rows, person
 
 A head's last output is "none of these". `web` is the log odds that the table is one of the web's markup rather than an
-everyday one: calibration uses it. lab/ngram_network/torch_network.py is the same network in torch.
+everyday one: calibration uses it. The levels of personal data depend on whose row a column stands in: the layer has one
+distribution for each state of a person, and
+
+    P(level) = sum over states s of P(person = s) P(level | s)
+
+lab/ngram_network/torch_network.py is the same network in torch.
 
 Promises
   - a table's outputs depend on that table alone, bit for bit (aegir_rl/base/arrays.py says how);
@@ -31,8 +38,25 @@ from aegir.readers.ngrams.features import (
     View,
     hashed_features,
 )
-from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
-from aegir_rl.base.arrays import F32, I32, I64, PRODUCT_LIMIT, LayerNorm, Linear, rows_times
+from aegir.vocabulary.terms import (
+    FINE_NAMES,
+    PERSON_STATES,
+    PERSONAL_LEVELS,
+    RELATION_NAMES,
+    ROW_NAMES,
+    TYPE_NAMES,
+)
+from aegir_rl.base.arrays import (
+    F32,
+    I32,
+    I64,
+    PRODUCT_LIMIT,
+    LayerNorm,
+    Linear,
+    rows_times,
+    sigmoid,
+    softmax,
+)
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safetensors_file import Arrays, MappedFile, read_safetensors
 
@@ -136,16 +160,25 @@ class Dense:
         return rows_times(inputs, self.weights) + self.bias
 
 
+RAREST = np.float32(1e-9)
+"""Probabilities of levels are at least this, so that their logarithm is finite."""
+LEVELS = len(PERSONAL_LEVELS) + 1
+"""Levels of personal data, and none."""
 HEADS: Mapping[str, int] = {
     "types": len(TYPE_NAMES) + 1,
     "fine": len(FINE_NAMES) + 1,
     "relations": len(RELATION_NAMES) + 1,
-    "personal": 1,
+    "levels": LEVELS,
+    "special": 1,
     "web": 1,
 }
-"""Outputs of each head."""
-LAYERS = ("facts", "own", "table", *(f"heads.{head}" for head in HEADS))
-NORMS = ("own_norm", "table_norm")
+"""Outputs of each head for a column."""
+TABLE_HEADS: Mapping[str, int] = {"rows": len(ROW_NAMES), "person": len(PERSON_STATES)}
+"""Outputs of each head for a table."""
+LAYER_OUTPUTS = {**HEADS, **TABLE_HEADS, "levels": len(PERSON_STATES) * LEVELS}
+"""Outputs of the layers of the heads; that of `levels` has one distribution per state of a person."""
+LAYERS = ("facts", "own", "table", "pool", *(f"heads.{head}" for head in LAYER_OUTPUTS))
+NORMS = ("own_norm", "table_norm", "pool_norm")
 SHARED = tuple(
     f"{bag}.{field}" for bag in ("headers", "values") for field in ("buckets", "importance")
 )
@@ -246,7 +279,8 @@ class NgramNetwork:
             "facts": (FACTS + 1, facts),
             "own": (HEADER_VECTORS * header + value + facts, width),
             "table": (4 * width, width),
-            **{f"heads.{head}": (width, count) for head, count in HEADS.items()},
+            "pool": (2 * width + header, width),
+            **{f"heads.{head}": (width, count) for head, count in LAYER_OUTPUTS.items()},
             **dict.fromkeys(NORMS, (width,)),
         }
         layers: dict[str, Linear | LayerNorm] = {**self.layers, **self.norms}
@@ -264,32 +298,40 @@ class NgramNetwork:
         )
 
     def outputs(self, inputs: ColumnInputs) -> dict[str, F32]:
-        """Return the outputs (columns, HEADS[head]) of every head; the inputs were read with the network's indices."""
-        vectors, _ = self.read(inputs)
-        return {head: self.head(head, vectors) for head in HEADS}
+        """Return the outputs (columns, HEADS[head]) of every head, and (tables, TABLE_HEADS[head]) of those for tables.
+
+        The inputs were read with the network's indices.
+        """
+        reading = self.read(inputs)
+        pooled = self._pool(inputs, reading)
+        outputs = {head: self.head(head, pooled) for head in TABLE_HEADS}
+        for head in HEADS:
+            outputs[head] = self.head(head, reading.vectors)
+        person = softmax(outputs["person"])[inputs.table]
+        outputs["levels"] = levels_of(person, outputs["levels"])
+        return outputs
 
     def head(self, name: str, vectors: F32) -> F32:
-        """Return the outputs (columns, HEADS[name]) of one head for what `read` returns first."""
+        """Return the outputs (columns, LAYER_OUTPUTS[name]) of the layer of one head for what it reads."""
         return self.layers[f"heads.{name}"](vectors)
 
-    def read(self, inputs: ColumnInputs) -> tuple[F32, F32]:
-        """Return what the heads read (columns, width), and the embeddings (columns, D) of the values alone."""
+    def read(self, inputs: ColumnInputs) -> "NetworkReading":
+        """Return what the heads read."""
         values = self.values.score_rows(inputs.values)
-        own = self._own(inputs, values)
-        spans = _spans(inputs)
+        names = self.headers.score_rows(inputs.names)
+        own = self._own(inputs, values, names)
         context = [
             table_context(own[span], inputs.is_subject[span])
-            for span in spans
+            for span in _spans(inputs)
             if span.stop > span.start
         ]
         if not context:
-            return own, values
+            return NetworkReading(own, values, names)
         mixed = self.norms["table_norm"](self.layers["table"](np.concatenate(context)))
-        return own + np.maximum(mixed, 0), values
+        return NetworkReading(own + np.maximum(mixed, 0), values, names)
 
-    def _own(self, inputs: ColumnInputs, values: F32) -> F32:
+    def _own(self, inputs: ColumnInputs, values: F32, names: F32) -> F32:
         headers = self.headers.score_rows(inputs.headers)
-        names = self.headers.score_rows(inputs.names)
         around = [
             header_context(headers[span], name)
             for span, name in zip(_spans(inputs), names, strict=True)
@@ -301,6 +343,47 @@ class NgramNetwork:
             np.maximum(facts, 0),
         ]
         return np.maximum(self.norms["own_norm"](self.layers["own"](np.hstack(parts))), 0)
+
+    def _pool(self, inputs: ColumnInputs, reading: "NetworkReading") -> F32:
+        """Return one vector (tables, width) per table."""
+        width = reading.vectors.shape[1]
+        pooled = np.zeros((len(reading.names), 2 * width), np.float32)
+        for row, span in zip(pooled, _spans(inputs), strict=True):
+            if span.stop > span.start:
+                vectors = reading.vectors[span]
+                row[:width], row[width:] = vectors.mean(axis=0), vectors.max(axis=0)
+        layer = self.layers["pool"](np.hstack([pooled, reading.names]))
+        return np.maximum(self.norms["pool_norm"](layer), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkReading:
+    """What a network makes of columns before its heads."""
+
+    vectors: F32
+    """(columns, width) what the heads of columns read."""
+    values: F32
+    """(columns, D) the embeddings of the values alone."""
+    names: F32
+    """(tables, D) the embeddings of the tables' names."""
+
+
+def probabilities_of(head: str, outputs: F32) -> F32:
+    """Return the probabilities of the names of a head, without "none of these" where it has that."""
+    if outputs.shape[1] == 1:
+        return sigmoid(outputs)
+    probabilities = softmax(outputs)
+    return probabilities if head in TABLE_HEADS else probabilities[:, :-1]
+
+
+def levels_of(person: F32, outputs: F32) -> F32:
+    """Return (columns, LEVELS) log probabilities of the levels, none being the last.
+
+    `person` (columns, PERSON_STATES) are the probabilities of a column's table, `outputs` those of the layer of `levels`.
+    """
+    by_state = softmax(outputs.reshape(-1, LEVELS)).reshape(*person.shape, LEVELS)
+    levels = (person[:, :, None] * by_state).sum(axis=1)
+    return np.asarray(np.log(np.maximum(levels, RAREST)), np.float32)
 
 
 def network_tensors(networks: Sequence[NgramNetwork]) -> Arrays:

@@ -39,7 +39,7 @@ from aegir.readers.rules.judge import judge_columns
 from aegir.readers.swarm.specialists import Contribution
 from aegir.readers.swarm.weights_file import tensors_sha256
 from aegir.tables.table import Table
-from aegir_rl.base.arrays import F32, sigmoid, softmax
+from aegir_rl.base.arrays import F32, softmax
 from aegir_rl.base.errors import UsageError
 
 NGRAMS = "ngrams"
@@ -48,7 +48,7 @@ HEAD_OF = {
     TYPES_HEAD: "types",
     RELATIONS_HEAD: "relations",
     FINE_HEAD: "fine",
-    PERSONAL_HEAD: "personal",
+    PERSONAL_HEAD: "levels",
 }
 """What the networks call the heads of an answer."""
 RAREST = 1e-9
@@ -100,9 +100,7 @@ class NgramSpecialist:
 
 def _probabilities(network: NgramNetwork, inputs: ColumnInputs) -> dict[str, F32]:
     """Return the probabilities (columns, outputs) of every head."""
-    vectors, _ = network.read(inputs)
-    outputs = {head: network.head(name, vectors) for head, name in HEAD_OF.items()}
-    return {
-        head: sigmoid(each) if each.shape[1] == 1 else softmax(each)
-        for head, each in outputs.items()
-    }
+    outputs = network.outputs(inputs)
+    probabilities = {head: softmax(outputs[name]) for head, name in HEAD_OF.items()}
+    probabilities[PERSONAL_HEAD] = 1 - probabilities[PERSONAL_HEAD][:, -1:]
+    return probabilities

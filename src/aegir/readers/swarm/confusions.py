@@ -93,9 +93,9 @@ def judge(
         scores = score([labelled.table for labelled in some])
         for number, (labelled, scored) in enumerate(zip(some, scores, strict=True), start):
             for index, labels in enumerate(labelled.labels):
-                if labels.types is not None:
+                if labels.right_types is not None:
                     columns.append(labelled.table.columns[index])
-                    accepted.append([TYPES.index(name) for name in labels.types or (NONE,)])
+                    accepted.append([TYPES.index(name or NONE) for name in labels.right_types])
                     table.append(number)
                     parts.append(scored.types[index])
     if not columns:

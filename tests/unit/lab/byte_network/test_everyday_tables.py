@@ -123,6 +123,8 @@ def test_labels_become_outputs_and_what_nobody_said_stays_unlabelled() -> None:
     assert OUTPUTS["cta"][NONE["cta"]] == OUTPUTS["fine"][NONE["fine"]] == "-"
     assert labelled(ColumnLabels.of("Date"), UNLABELLED).labels.keys() == {"cta"}
     assert labelled(UNLABELLED).labels == {}
+    too = labelled(ColumnLabels(("Date",), none_too=True))
+    assert too.labels["cta"] == ((TYPE_INDEX["Date"], NONE["cta"]),)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from aegir.lab.figures.effort_metrics import WITHOUT_PAIRS, _Column, _gain, _hardest_types, _metrics
+from aegir.tables.labelled import ColumnLabels
 from aegir.vocabulary.terms import NO_TYPE
 
 
 def web(table: tuple[int, int], *types: str) -> _Column:
-    return _Column(table, True, types, None)
+    return _Column(table, True, ColumnLabels(types))
 
 
 def test_gain_is_the_mean_over_columns_and_those_of_a_table_are_dependent():
@@ -40,10 +41,10 @@ def test_the_hardest_types_of_a_fold_are_chosen_on_the_others():
 
 def test_shares_are_of_the_columns_with_a_label_of_that_part():
     columns = [
-        _Column((0, 0), True, ("Date",), ("startDate",)),
-        _Column((0, 0), True, ("price",), None),
-        _Column((0, 1), False, (), None),  # an everyday column of none of the types
-        _Column((0, 1), False, None, None),  # unknown
+        _Column((0, 0), True, ColumnLabels(("Date",), ("startDate",))),
+        _Column((0, 0), True, ColumnLabels(("price",))),
+        _Column((0, 1), False, ColumnLabels(())),  # an everyday column of none of the types
+        _Column((0, 1), False, ColumnLabels()),  # unknown
     ]
     right = [("Date", "startDate"), ("Date", "price"), ("Date", ""), ("Date", "")]
     none = [*right[:2], (NO_TYPE, ""), right[3]]

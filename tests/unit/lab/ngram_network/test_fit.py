@@ -9,8 +9,14 @@ import torch
 from aegir.lab.data.known_names import made_up_tables
 from aegir.lab.data.raw_tables import without_headers
 from aegir.lab.data.sources import Source, TrainingTable, read_training_tables
-from aegir.lab.ngram_network.batches import HEADER_ONLY, MOST_COLUMNS, HeaderNames, neighbours
-from aegir.lab.ngram_network.columns import TARGETS, Columns
+from aegir.lab.ngram_network.batches import (
+    HEADER_ONLY,
+    MOST_COLUMNS,
+    TAUGHT,
+    HeaderNames,
+    neighbours,
+)
+from aegir.lab.ngram_network.columns import Columns
 from aegir.lab.ngram_network.fit import (
     LOSS_WEIGHTS,
     Fit,
@@ -18,8 +24,9 @@ from aegir.lab.ngram_network.fit import (
     _schedule,
     compute_loss,
 )
+from aegir.lab.ngram_network.torch_network import AUXILIARY
 from aegir.readers.ngrams.column_inputs import read_columns
-from aegir.readers.ngrams.network import HEADS
+from aegir.readers.ngrams.network import LAYER_OUTPUTS, LEVELS, TABLE_HEADS
 from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
@@ -80,10 +87,17 @@ def right(fitting: Fit, outputs: dict[str, np.ndarray], tables: np.ndarray) -> d
     columns = fitting.columns
     where = columns.of_tables(tables)
     shares = {}
-    for head in TARGETS:
-        known = columns.weights[head][where] > 0
-        targets, logits = columns.targets[head][where][known] > 0, outputs[head][known]
-        if HEADS[head] == 1:
+    for head in (*TAUGHT, *TABLE_HEADS):
+        rows = tables if head in TABLE_HEADS else where
+        known = columns.weights[head][rows] > 0
+        targets, logits = columns.targets[head][rows][known] > 0, outputs[head][known]
+        if head == "levels" and logits.shape[1] == LEVELS:
+            targets = targets.reshape(len(logits), -1, LEVELS).any(axis=1)
+        if head == "levels" and logits.shape[1] > LEVELS:  # of the right state
+            logits = np.where(
+                targets.reshape(len(logits), -1, LEVELS).any(axis=2).repeat(LEVELS, 1), logits, -99
+            )
+        if logits.shape[1] == 1:
             shares[head] = float((targets == (logits > 0)).mean())
         else:
             shares[head] = float(targets[np.arange(len(logits)), logits.argmax(axis=1)].mean())
@@ -133,7 +147,7 @@ def test_a_header_alone_tells_what_it_was_said_to_tell(fitted: Fit):
 def test_a_student_learns_from_its_teacher_on_unlabelled_tables(columns: Columns, used: np.ndarray):
     """The teacher calls every unlabelled column a date; headers and values are those of prices."""
     raw = np.flatnonzero([table.source.raw for table in columns.tables])
-    teacher = {head: np.zeros((len(columns), HEADS[head]), np.float16) for head in TARGETS}
+    teacher = {head: np.zeros_like(columns.targets[head]) for head in (*TAUGHT, *TABLE_HEADS)}
     teacher["types"][:, TYPE_INDEX["Date"]] = 1
     teacher["fine"][:, FINE_INDEX["status"]] = 1
     teacher["relations"][:, -1] = 1
@@ -227,16 +241,20 @@ def test_of_a_wide_table_some_columns_are_read_per_step():
 
 
 def test_the_loss_is_that_worked_out_by_hand():
-    outputs = {head: torch.zeros(2, count) for head, count in HEADS.items()}
-    targets = {head: torch.zeros(2, count) for head, count in HEADS.items()}
-    weights = {head: torch.zeros(2) for head in HEADS}
+    counts = {**LAYER_OUTPUTS, **dict.fromkeys(AUXILIARY, 7)}
+    outputs = {head: torch.zeros(2, count) for head, count in counts.items()}
+    targets = {head: torch.zeros(2, count) for head, count in counts.items()}
+    weights = {head: torch.zeros(2) for head in counts}
     assert compute_loss(outputs, targets, weights) == 0  # nothing is known
     targets["types"][:, 3] = 1
     weights["types"] = torch.tensor([1.0, 3.0])
-    targets["personal"][:] = 1
-    weights["personal"] = torch.tensor([0.5, 0.0])
-    # 83 equally likely types; sigma(0) = 1/2, of which half a column counts
-    expected = np.log(83) + 2.0 * 0.5 * np.log(2)
+    targets["special"][:] = 1
+    weights["special"] = torch.tensor([0.5, 0.0])
+    outputs["levels"] += np.log(0.25)
+    targets["levels"][0, 5] = 1
+    weights["levels"] = torch.tensor([1.0, 0.0])
+    # 83 equally likely types; sigma(0) = 1/2, of which half a column counts; one of four levels
+    expected = np.log(83) + 0.7 * 0.5 * np.log(2) + np.log(4)
     assert compute_loss(outputs, targets, weights).item() == pytest.approx(expected, rel=1e-5)
 
 

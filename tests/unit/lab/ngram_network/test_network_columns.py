@@ -1,16 +1,24 @@
 """Training columns as arrays: soft targets, what each label counts, n-grams that are kept."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from aegir.lab.data.sources import Source, TrainingTable
-from aegir.lab.ngram_network.columns import Columns, choose_buckets, soft_target
+from aegir.lab.ngram_network.columns import (
+    Columns,
+    choose_buckets,
+    level_target,
+    soft_target,
+    type_target,
+)
 from aegir.readers.ngrams.column_inputs import FACTS
 from aegir.readers.ngrams.features import SparseRows
 from aegir.readers.ngrams.network import HEADS
 from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.terms import FINE_INDEX, RELATION_INDEX, TYPE_INDEX
+from aegir.vocabulary.terms import FINE_INDEX, RELATION_INDEX, ROW_NAMES, TYPE_INDEX
 
 MAILS = ("a@b.org", "c@d.org")
 NONE = {head: count - 1 for head, count in HEADS.items()}
@@ -22,16 +30,50 @@ def table(name: str, source: Source, *labels: ColumnLabels, subject: int | None 
 
 
 def test_the_best_name_counts_most_and_none_of_them_is_a_target_too():
-    target = soft_target("types", ("price", "Number"))
+    target = type_target(ColumnLabels(("price", "Number")))
     assert target[TYPE_INDEX["price"]] == pytest.approx(1 / 1.35)
     assert target[TYPE_INDEX["Number"]] == pytest.approx(0.35 / 1.35)
     assert target.sum() == pytest.approx(1)
     none = soft_target("fine", ())
     assert (none[NONE["fine"]], none.sum()) == (1, 1)
+    both = type_target(ColumnLabels(("price",), none_too=True))
+    assert both[[TYPE_INDEX["price"], NONE["types"]]] == pytest.approx([1 / 1.35, 0.35 / 1.35])
+    assert soft_target("fine", None) is type_target(UNLABELLED) is None
+
+
+def test_a_level_is_known_in_the_state_of_its_table_only():
+    direct = ColumnLabels(personal=True, personal_level="direct")
+    target = level_target("linked", direct).reshape(3, 4)
+    assert np.argwhere(target).tolist() == [[1, 0]]
+    nothing = level_target("none", ColumnLabels(personal=False)).reshape(3, 4)
+    assert np.argwhere(nothing).tolist() == [[0, 3]]
+    assert level_target(None, direct) is None
+    assert level_target("self", ColumnLabels(personal=True)) is None  # of an unknown level
+
+
+def test_tables_and_readers_words_are_targets_too():
+    labels = ColumnLabels(("email",), meaning="address of a customer")
+    tables = [table(str(n), Source("a.jsonl"), labels) for n in range(6)]
+    known = [
+        replace(
+            t, labelled=replace(t.labelled, row="a Customer", row_class="person", person="self")
+        )
+        for t in tables
+    ]
+    columns = Columns.of(known)
+    assert columns.targets["rows"].argmax(axis=1).tolist() == [ROW_NAMES.index("person")] * 6
+    assert columns.targets["person"][:, 2].tolist() == [1] * 6
+    assert columns.targets["words"][0] == pytest.approx(
+        [1 / 3] * 3, abs=1e-3
+    )  # address customer of
+    assert columns.targets["row_words"].tolist() == [[1]] * 6
+    assert columns.weights["levels"].tolist() == [0] * 6
 
 
 def test_labels_count_as_far_as_their_source_is_trusted():
-    everyday = ColumnLabels(("email",), (), ("email_address",), True)
+    everyday = ColumnLabels(
+        ("email",), (), ("email_address",), True, personal_level="direct", special=False
+    )
     columns = Columns.of(
         [
             table("t", Source("open/tables.jsonl.gz", everyday=True), everyday, UNLABELLED),
@@ -48,12 +90,17 @@ def test_labels_count_as_far_as_their_source_is_trusted():
         "types": [1, 0, pytest.approx(0.3)],
         "fine": [1, 0, 0],
         "relations": [1, 0, 0],
-        "personal": [1, 0, 0],
+        "levels": [0, 0, 0],  # whose rows these are is not known
+        "special": [1, 0, 0],
+        "words": [0, 0, 0],
+        "rows": [0, 0],
+        "person": [0, 0],
+        "row_words": [0, 0],
     }
     assert columns.targets["types"][0].argmax() == TYPE_INDEX["email"]
     assert columns.targets["fine"][0].argmax() == FINE_INDEX["email_address"]
     assert columns.targets["relations"][0, NONE["relations"]] == 1
-    assert columns.targets["personal"][:, 0].tolist() == [1, 0, 0]
+    assert columns.targets["special"][:, 0].tolist() == [0, 0, 0]
     assert not columns.targets["relations"][2, RELATION_INDEX["email"]]
     assert not columns.targets["types"][1].any()
 

@@ -12,8 +12,9 @@ from aegir.lab.ngram_network.batches import HeaderNames
 from aegir.lab.ngram_network.columns import Columns
 from aegir.lab.ngram_network.fit import Fit, NetworkTraining
 from aegir.lab.ngram_network.torch_network import Sizes
+from aegir.lab.ngrams import _by_column
 from aegir.readers.ngrams.column_inputs import read_columns
-from aegir.readers.ngrams.network import HEADS
+from aegir.readers.ngrams.network import HEADS, LAYER_OUTPUTS, TABLE_HEADS
 from aegir.readers.rules.judge import judge_columns
 from aegir.tables.labelled import UNLABELLED, LabelledTable
 from aegir.tables.table import Table
@@ -40,15 +41,17 @@ def test_the_exported_network_answers_what_the_torch_network_answers(seed: int):
     with torch.no_grad():
         for parameter in fit.network.parameters():
             parameter += 0.1 * torch.randn(parameter.shape)
-    expected = fit.predict(np.arange(len(SOME)))
+    sizes = np.array([len(table.columns) for table in SOME])
+    outputs = fit.predict(np.arange(len(SOME)))
+    expected = {**outputs, "levels": _by_column(outputs, sizes)["levels"]}
     network = fit.export()
     verdicts = judge_columns([column for table in SOME for column in table.columns])
     inputs = read_columns(SOME, verdicts, network.values.index, network.headers.index)
     assert len(inputs.headers.features) > 20
     assert len(inputs.values.features) > 100
     outputs = network.outputs(inputs)
-    assert outputs.keys() == HEADS.keys()
-    for head in HEADS:
+    assert outputs.keys() == {*HEADS, *TABLE_HEADS}
+    for head in outputs:
         assert outputs[head].std() > 0.1
         np.testing.assert_allclose(outputs[head], expected[head], atol=2e-2)
 
@@ -59,8 +62,9 @@ def test_a_table_is_answered_the_same_among_others_up_to_rounding():
     for number in range(len(SOME)):
         where = fit.columns.of_tables(np.array([number]))
         alone = fit.predict(np.array([number]))
-        for head in HEADS:
-            np.testing.assert_allclose(alone[head], together[head][where], atol=1e-5)
+        for head in LAYER_OUTPUTS:
+            rows = [number] if head in TABLE_HEADS else where
+            np.testing.assert_allclose(alone[head], together[head][rows], atol=1e-5)
 
 
 def test_what_is_hidden_does_not_reach_the_outputs():

@@ -65,7 +65,7 @@ def test_a_loaded_model_scores_as_it_did_before(tmp_path: Path):
     before = NgramsAnnotator(model).score(TABLES)
     after = NgramsAnnotator(NgramModel.load(tmp_path / "model.safetensors")).score(TABLES)
     for one, two in zip(before, after, strict=True):
-        for part in ("types", "relations", "fine", "personal"):
+        for part in ("types", "relations", "fine", "levels", "special", "rows", "person"):
             assert getattr(one, part).tobytes() == getattr(two, part).tobytes()
         assert (one.web, one.subject) == (two.web, two.subject)
 

@@ -14,7 +14,14 @@ from aegir.readers.ngrams.model import SCORES
 from aegir.readers.ngrams.network import Dense
 from aegir.readers.rules.judge import judge_columns
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import (
+    FINE_NAMES,
+    PERSON_STATES,
+    PERSONAL_LEVELS,
+    RELATION_NAMES,
+    ROW_NAMES,
+    TYPE_NAMES,
+)
 from aegir_rl.base.arrays import softmax
 from aegir_rl.base.safetensors_file import read_safetensors
 from ngram_models import EMBEDDING, EVERYDAY, NO_TRUST, PEOPLE, TABLES, WEB, random_model
@@ -92,6 +99,12 @@ def test_every_part_of_the_answer_is_scored(annotator: NgramsAnnotator):
             assert (totals <= 1 + 1e-5).all()
             assert ((totals > 0) == filled).all()
         assert (scores.personal[[not known for known in filled]] == 0).all()
+        assert scores.levels.shape == (width, len(PERSONAL_LEVELS) + 1)
+        assert scores.levels.sum(axis=1) == pytest.approx(np.ones(width), abs=1e-5)
+        assert scores.special.shape == (width,)
+        for part, names in (("rows", ROW_NAMES), ("person", PERSON_STATES)):
+            assert getattr(scores, part).shape == (len(names),)
+            assert getattr(scores, part).sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_a_table_is_scored_the_same_whatever_is_beside_it(annotator: NgramsAnnotator):
@@ -101,7 +114,7 @@ def test_a_table_is_scored_the_same_whatever_is_beside_it(annotator: NgramsAnnot
     for number, one in enumerate(TABLES):
         (alone,) = annotator.score([one])
         for other in (together[number], backwards[number], many[number]):
-            for part in (*PARTS, "personal"):
+            for part in (*PARTS, "personal", "levels", "special", "rows", "person"):
                 assert getattr(alone, part).tobytes() == getattr(other, part).tobytes()
             assert (alone.web, alone.subject) == (other.web, other.subject)
             assert alone.explanations == other.explanations

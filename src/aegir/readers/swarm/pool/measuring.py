@@ -100,10 +100,12 @@ def made_up_columns() -> list[Column]:
 
 def _score(labels: Sequence[ColumnLabels], said: Sequence[str]) -> KindScore:
     judged = [
-        answer in known.types for known, answer in zip(labels, said, strict=True) if known.types
+        known.accepts_type(None if answer == NONE else answer)
+        for known, answer in zip(labels, said, strict=True)
+        if known.types
     ]
     return KindScore(
         columns=len(labels),
-        type_right=sum(judged) / len(judged) if judged else None,
+        type_right=sum(map(bool, judged)) / len(judged) if judged else None,
         none_share=sum(answer == NONE for answer in said) / len(said),
     )
