@@ -5,6 +5,7 @@
     tree_below(("money", "price"))  ->  ("currency_amount", "item_price", …)
     kind_of("status")               ->  "category"
     goes_with("status", None)           True: a status has none of the column types most of the time
+    relates("brand", "Movie/name")      False: columns of this relation name makes and companies
     places_of("Place")              ->  (("Thing", "Place"),), a class
     taken_name("Area Code")         ->  the fine type area_code
 
@@ -34,6 +35,8 @@ from aegir.vocabulary.terms import (
     KINDS,
     PERSONAL,
     PERSONAL_LEVELS,
+    RELATION_OF,
+    RELATION_TYPES,
     RELATIONS,
     RENAMED,
     TYPE_CALLED,
@@ -55,6 +58,16 @@ def goes_with(fine_type: str, type_name: str | None) -> bool:
     """Return whether a column can have this fine type and this column type, or none for None, at once."""
     term = FINE_TYPES[fine_type]
     return term.may_have_no_type if type_name is None else type_name in term.types
+
+
+def relates(relation: str, type_name: str | None, fine_type: str | None = None) -> bool:
+    """Return whether a column can have this relation beside this column type and fine type, each None if not given."""
+    if RELATION_OF.get(fine_type or "", relation) != relation:
+        return False
+    types = RELATION_TYPES[relation]
+    if type_name is not None:
+        return type_name in types
+    return fine_type is None or not set(types).isdisjoint(FINE_TYPES[fine_type].parents)
 
 
 def is_right(answered: str | None, correct: str) -> bool:

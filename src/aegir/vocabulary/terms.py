@@ -28,12 +28,14 @@ classes.tsv is Schema.org's class tree, pruned to what is needed, with two roots
 DataType (bare values). Where Schema.org gives a class several parents, the one a reader would look under first
 is kept: a hotel is a place here, though it is an organisation too. Parts of an address and coordinates are
 filed under Place, units under Quantity, contact details under Person and what a job asks for under JobPosting.
+relation_types.tsv has the column types that columns of each relation have, - for none of them, and the fine types of that
+relation alone.
 rows.tsv has the classes of what one row of a table is, with a definition and an example each.
 renamed.tsv maps names of earlier versions and of label sets to the names of today.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -269,6 +271,39 @@ def load_terms(
     return terms
 
 
+def load_relation_types(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the column types, and NO_TYPE, that columns of each relation have; the most typical first."""
+    return {
+        name: _known(location, types, {NO_TYPE, *COLUMN_TYPES})
+        for location, (name, types, _) in _relation_rows(path)
+    }
+
+
+def load_relations_of(path: Path) -> dict[str, str]:
+    """Return the relations by the fine types that they alone have."""
+    return {
+        fine: name
+        for location, (name, _, names) in _relation_rows(path)
+        for fine in _known(location, names, FINE_TYPES)
+    }
+
+
+def _relation_rows(path: Path) -> list[tuple[str, list[str]]]:
+    rows = list(read_tsv(path, "name types names"))
+    if (names := [fields[0] for _, fields in rows]) != list(RELATIONS):
+        odd = sorted({*names} ^ {*RELATIONS}) or ["the order"]
+        raise AegirError(f"{path}: expected the relations of relations.tsv; see {odd[0]!r}")
+    return rows
+
+
+def _known(location: str, text: str, names: Collection[str]) -> tuple[str, ...]:
+    parts = tuple(filter(None, text.split("|")))
+    for part in parts:
+        if part not in names:
+            raise AegirError(f"{location}: {part!r} is not in the vocabulary")
+    return parts
+
+
 def load_renamed(path: Path) -> dict[str, str]:
     """Return the names of today by the names that a file says they had before."""
     renamed: dict[str, str] = {}
@@ -338,6 +373,9 @@ FINE_TYPES = load_terms(
     FineType,
     {NO_TYPE: UNFILED, **{name: each.path for name, each in COLUMN_TYPES.items()}},
 )
+RELATION_TYPES: Mapping[str, tuple[str, ...]] = load_relation_types(HERE / "relation_types.tsv")
+RELATION_OF: Mapping[str, str] = load_relations_of(HERE / "relation_types.tsv")
+"""Fine types that columns of one relation alone have: a first name is no familyName."""
 RENAMED: Mapping[str, str] = load_renamed(HERE / "renamed.tsv")
 """Fine types by the names they had in earlier versions or have in label sets."""
 

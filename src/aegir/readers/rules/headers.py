@@ -36,6 +36,8 @@ _BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _LATIN = re.compile("[a-zµßà-ɏ]")
 _LONGEST_PHRASE = 4
+_LONG_WORD = 4
+"""Letters from which a word is found inside another."""
 _QUALIFIERS = words("usd eur gbp cm mm km kg lbs celsius fahrenheit approx utc")
 _KEY_WORDS = word_set("key_words")
 _FLAG_OPENINGS = words("is has was can did does should are ist hat est")
@@ -101,6 +103,16 @@ def names_a_key(header: str) -> bool:
 def names_a_dimension(header_words: Iterable[str]) -> bool:
     """Return whether a word stands for a length, a mass, a duration or the like."""
     return any(word in names for word in header_words for names in _DIMENSION_WORDS.values())
+
+
+def names_measure(header: str, measure: str) -> bool:
+    """Return whether a word for a measure stands anywhere in a header, long ones also inside another: `airtemperature`."""
+    parts, bracketed = _split(header)
+    text = f"{''.join(parts)} {bracketed.casefold()}"
+    return any(
+        word in parts or (len(word) >= _LONG_WORD and word in text)
+        for word in _DIMENSION_WORDS[measure]
+    )
 
 
 def possible_types(header: str | None) -> frozenset[str]:

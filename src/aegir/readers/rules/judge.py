@@ -21,6 +21,7 @@ from functools import lru_cache
 
 from aegir.readers.rules import codes, dates, numbers, people, text
 from aegir.readers.rules.column_summary import ColumnSummary, summarise_column
+from aegir.readers.rules.gazetteers import word_set
 from aegir.readers.rules.headers import (
     TELEPHONES,
     hints_of,
@@ -65,6 +66,7 @@ _MAX_SENTENCES = 3
 _LOCATING_TYPES = TELEPHONES | {"postalCode", "CoordinateAT"}
 _SPELT_OUT = ("http_", "html_", "md5_", "xml_", "lei")
 """Names that begin with a letter read as "aitch", "em", "ex" or "ell"."""
+_CODES = word_set("codes_with_a_form")
 _VAGUE_HINTS = frozenset(
     ("category_code", "free_text", "count", "primary_key", "foreign_key", "sku", "http_status")
 )
@@ -87,6 +89,8 @@ class RuleVerdict:
     """Short sentences: which values, which header."""
     failing: float = 0.0
     """Share of the values that have the form of the fine type and fail its check digit, as test data do."""
+    is_settled: bool = False
+    """Whether header and every value name one of the codes that nothing else looks like, such as an ISRC."""
     argues_for: frozenset[str] = frozenset()
     """Without a fine type, the column types for which the first sentence is a reason; empty if it is none."""
 
@@ -125,6 +129,9 @@ def judge(column: Column) -> RuleVerdict:
         fine_confidence=confidence,
         evidence=_explain(summary, matches, hints, fine_type, reported),
         failing=0.0 if failed is None else failed.failing / failed.checked,
+        is_settled=decisive is not None
+        and decisive.share == 1
+        and fine_type in _CODES & set(hints),
         argues_for=frozenset(dict(reported.rule.support) if reported and not decisive else ()),
     )
 
