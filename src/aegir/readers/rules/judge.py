@@ -3,7 +3,7 @@
     Column --summarise_column--> ColumnSummary --rules_for--> rules --apply_rule--> matches --weigh--> Verdict
 
 Rules are selected by comparing the column's traits with what each rule needs and excludes; the selection is cached
-per combination of traits. Of the 261 rules, lengths and header leave a few dozen to be applied to a typical column.
+per combination of traits. Of the 264 rules, lengths and header leave a few dozen to be applied to a typical column.
 
 Promises
   - never raises, whatever the text; `judge_columns` reports a failing column and goes on;
