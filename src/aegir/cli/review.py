@@ -1,6 +1,7 @@
 """`aegir review FILE`: go through columns in a terminal, or with answers piped in, and keep what is said.
 
     a       accept the answer              p       personal data, or not: change that, keep the label
+                                           p direct, p indirect, p about: personal data of this level
     n       no name fits                   1 … 9   one of the names that are listed
     name    the column is this             +name   it is a type of your own, to be taught later
     s, ⏎    skip                           q       quit; what was said so far is kept
@@ -36,12 +37,19 @@ from aegir.pipeline.custom_types.store import DEFAULT_KIND, check_name, load_typ
 from aegir.pipeline.run import Failure, annotate_sources, find_places, prepare
 from aegir.routing.decisions import RoutedTable
 from aegir.tables.table import Table
+from aegir.vocabulary.terms import PERSONAL_LEVELS
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.text import amount
 from aegir_rl.offline.store import new_id
 
 SHOWN_VALUES, LONGEST_VALUE = 6, 40
-HELP = "a accept, name or number correct, n no name fits, p personal or not, s skip, q quit"
+HELP = (
+    "a accept, name or number correct, n no name fits, p personal or not (p LEVEL), s skip, q quit"
+)
+
+
+_Said = tuple[str | None, bool | None, str | None]
+"""A label, whether the column is personal, and its level; None where that is not said."""
 
 
 class _Quit(Exception):
@@ -123,7 +131,7 @@ class _Dialogue:
         logged = routed is None
         for number, column in enumerate(columns, 1):
             say(*_question(table, column, f"{number} of {len(columns)}"), err=True)
-            label, personal = self._ask(column)
+            label, personal, level = self._ask(column)
             if label is _SKIPPED:
                 continue
             if not logged and routed is not None:
@@ -136,14 +144,15 @@ class _Dialogue:
                 answer=column,
                 by=self.by,
                 personal=personal,
+                level=level,
                 own_types=self.own,
             )
             self.recorded += 1
             if self.as_json:
                 say(review.to_json())
 
-    def _ask(self, column: ColumnAnnotation) -> tuple[str | None, bool | None]:
-        """Return label and personal flag, or `_SKIPPED`; ask again after what cannot be understood."""
+    def _ask(self, column: ColumnAnnotation) -> _Said:
+        """Return what is said of a column, or `_SKIPPED`; ask again after what cannot be understood."""
         listed = _choices(column)
         while True:
             click.echo("? ", nl=False, err=True)
@@ -155,32 +164,34 @@ class _Dialogue:
             except UsageError as error:
                 tell(str(error))
 
-    def _understand(
-        self, word: str, column: ColumnAnnotation, listed: list[str | None]
-    ) -> tuple[str | None, bool | None]:
+    def _understand(self, word: str, column: ColumnAnnotation, listed: list[str | None]) -> _Said:
         if word in ("", "s"):
-            return _SKIPPED, None
+            return _SKIPPED, None, None
         if word == "n":
-            return None, None
-        if word in ("a", "p"):
+            return None, None, None
+        level = word.removeprefix("p ").strip() if word.startswith("p ") else None
+        if level is not None and level not in PERSONAL_LEVELS:
+            raise UsageError(f"{level!r} is no level; expected {', '.join(PERSONAL_LEVELS)}")
+        if word in ("a", "p") or level:
             if column.label is None and not column.reviewed:
                 raise UsageError("nothing was answered that could be kept; give a name, or n")
-            return column.label, None if word == "a" else not column.personal
+            personal = None if word == "a" else level is not None or not column.personal
+            return column.label, personal, level
         if word.isdigit():
             if not 1 <= int(word) <= len(listed):
                 raise UsageError(f"{word} is not in the list; {HELP}")
-            return listed[int(word) - 1], None
+            return listed[int(word) - 1], None, None
         if word.startswith("+"):
             name = word[1:].strip()
             if name not in self.own:
                 check_name(name)
                 self.own[name] = DEFAULT_KIND
-            return name, None
+            return name, None, None
         try:
             check_label(word, self.own)
         except UsageError as error:
             raise UsageError(f"{error} ({HELP}; +{word} for a type of your own)") from None
-        return word, None
+        return word, None, None
 
 
 _SKIPPED = "\0"

@@ -9,6 +9,7 @@ from aegir.cli.options import PathName, verb_options
 from aegir.cli.review import open_location
 from aegir.cli.terminal import say, tell
 from aegir.memory.location import memory_exists
+from aegir.memory.recall import ReviewMemory
 from aegir.memory.review import Review
 from aegir.memory.store import ReviewStore, read_lines, write_lines
 from aegir_rl.base.errors import UsageError
@@ -45,6 +46,8 @@ def import_reviews(file: Path, memory: str | None) -> None:
     with ReviewStore.open(open_location(memory)) as store:
         added = store.add(reviews)
         tell(f"{amount(added, 'review')} of {len(reviews):,} added to {store.name}")
+    if note := ReviewMemory(reviews).note:
+        tell(note)
 
 
 @click.command("history", epilog="Example: aegir review history customers.csv email")
@@ -73,7 +76,9 @@ def _existing(memory: str | None) -> ReviewStore:
 def _line(review: Review) -> str:
     name = review.column.name or f"column {review.column.index + 1}"
     label = review.label or "no name fits"
-    personal = {True: ", personal", False: ", not personal", None: ""}[review.personal]
+    personal = {True: f", personal: {review.level}", False: ", not personal", None: ""}[
+        review.personal
+    ]
     instead = "" if review.said == review.label else f" (answered: {review.said or 'nothing'})"
     return f"{review.at[:19]}Z  {review.by}  {review.table}  {name}: {label}{personal}{instead}"
 

@@ -16,7 +16,6 @@ from aegir.pipeline.custom_types.store import CustomType, load_types, types_fold
 from aegir.pipeline.type_catalogue import Entry, entry_as_dict, list_entries, place_of
 from aegir.vocabulary.hierarchy import meanings_of, places_of, tree_below
 from aegir.vocabulary.terms import (
-    PERSONAL,
     FineType,
     Kind,
     Relation,
@@ -110,9 +109,7 @@ def _personal(term: Term) -> str:
     meaning = f"{term.if_personal.reason} ({term.if_personal.level})"
     if term.personal:
         return f"likely: {meaning}"
-    return (
-        "no" if term.if_personal == PERSONAL["describes"] else f"in rows about persons: {meaning}"
-    )
+    return f"in rows about persons: {meaning}" if term.in_rows else "no"
 
 
 def _facts_taught(custom_type: CustomType) -> dict[str, str]:

@@ -23,15 +23,18 @@ from aegir.lab.data.sources import (
     read_training_tables,
     types_of_relations,
 )
-from aegir.lab.held_out import ANSWERS, HeldOut, load_answers, stack_folds
+from aegir.lab.held_out import ANSWERS, HeldOut, column_names, load_answers, stack_folds
 from aegir.lab.linear_stages import fit_temperatures
 from aegir.lab.mixing_fit import Parts
 from aegir.lab.model_card import LEAST_COLUMNS
 from aegir.lab.pair_fit import LabelledPairs
 from aegir.lab.replay import LINEAR, NETWORK, Calibrating, Held, collect, replay_alone
 from aegir.pipeline.judged_columns import JudgedColumn
+from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.calibration import LABELS, ByteCalibration, NgramCalibration
+from aegir.readers.mixing import Mixing, with_none
 from aegir.readers.ngrams.annotator import EVERYDAY
+from aegir.readers.ngrams.network import RAREST
 from aegir.tables.labelled import Accepted, ColumnLabels, Task
 from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32
@@ -40,6 +43,8 @@ from aegir_rl.base.files import replace_file
 from aegir_rl.base.metrics import compute_f1, expected_calibration_error, threshold_for_precision
 
 BYTES = "bytes"
+TRAINED_ON = "open/tables.jsonl.gz"
+"""The everyday tables that byte networks are trained on (lab/byte_network/corpus.py)."""
 LINEAR_ANSWERS, NETWORK_ANSWERS = "linear.safetensors", "network-fold{}.safetensors"
 """The files in the folder of `aegir train ngrams`."""
 _Row = tuple[Accepted, ColumnAnnotation]
@@ -253,14 +258,70 @@ def calibrate_folds(
         answered = [i for i, known in enumerate(each.by_table(each.answered[BYTES])) if known.any()]
         answered_tables = replace(each, tables=tuple(each.tables[i] for i in answered))
         metrics |= judge(answered_tables, [answers_alone[i] for i in answered], annotator)
+    write_calibration(out, ByteCalibration(temperature, fitted.mixture), metrics, everyday)
+    return metrics, everyday
+
+
+def calibrate_again(
+    byte_model: ByteModelAnnotator, data: Sequence[Path], ngrams: Path, out: Path
+) -> tuple[dict[str, Judgement], OpenEvaluation]:
+    """Fit what follows the mixture again, for a byte network beside n-grams that were trained anew.
+
+    Folds of the byte network are not needed: the weights with which it is mixed are kept. It answers everyday tables of files that
+    it was not trained on; elsewhere its training tables are left to the n-grams, so figures of web tables are without it.
+    """
+    mixture = byte_model.calibration.mixture
+    if mixture is None:
+        raise UsageError(
+            "these weights of the byte network were never mixed with n-grams; give the folders of fold runs"
+        )
+    tables = read_training_tables(data)
+    seen = HeldOutGroups([t.labelled for t in tables if t.source.file == TRAINED_ON])
+    unseen = [
+        table
+        for table in tables
+        if table.source.everyday
+        and table.source.file != TRAINED_ON
+        and table.labelled not in seen
+        and any(labels.types is not None for labels in table.labelled.labels)
+    ]
+    models, _ = load_models(ngrams)
+    answers = {"open": _answers_of(byte_model, unseen), "web": _answers_of(byte_model, unseen[:1])}
+    combined = _combined({**models, BYTES: answers}, tables, mixture.mixing)
+    fitted = combined.fit()
+    metrics, everyday = _metrics(combined)
+    temperature = byte_model.calibration.temperature
+    write_calibration(out, ByteCalibration(temperature, fitted.mixture), metrics, everyday)
+    return metrics, everyday
+
+
+def _answers_of(byte_model: ByteModelAnnotator, tables: Sequence[TrainingTable]) -> HeldOut:
+    """Return the answers of a byte network to tables that it has not seen."""
+    scores = byte_model.score([table.labelled.table for table in tables])
+    logits = {
+        part: np.log(with_none(np.concatenate([getattr(each, part) for each in scores])) + RAREST)
+        for part in ("types", "relations", "fine")
+    }
+    sizes = [len(table.labelled.table.columns) for table in tables]
+    names = tuple(name for table in tables for name in column_names(table))
+    zeros = np.zeros(len(names), np.int64)
+    return HeldOut(logits, {}, {}, np.repeat(np.arange(len(tables)), sizes), zeros, names)
+
+
+def write_calibration(
+    out: Path,
+    calibration: ByteCalibration,
+    metrics: Mapping[str, Judgement],
+    everyday: OpenEvaluation,
+) -> None:
+    """Write what `aegir train export` needs as JSON."""
     facts = {
-        "calibration": ByteCalibration(temperature, fitted.mixture).as_json(),
+        "calibration": calibration.as_json(),
         "held_out": {name: asdict(judgement) for name, judgement in metrics.items()},
         "everyday": everyday.as_dict(),
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     replace_file(out, (json.dumps(facts, indent=1) + "\n").encode())
-    return metrics, everyday
 
 
 def calibrating_combined(
@@ -277,7 +338,15 @@ def calibrating_combined(
     of_runs = _stacked(runs)
     if temperature:
         of_runs = {origin: _tempered(each, temperature) for origin, each in of_runs.items()}
-    models = {**answers, BYTES: of_runs}
+    return _combined({**answers, BYTES: of_runs}, tables)
+
+
+def _combined(
+    models: Mapping[str, Mapping[str, HeldOut]],
+    tables: Sequence[TrainingTable],
+    kept: Mixing | None = None,
+) -> Calibrating:
+    answers = {name: models[name] for name in (LINEAR, NETWORK)}
     inner = _ngrams(answers, tables)
     held = {origin: collect(origin, models, tables) for origin in inner.held}
     second = {origin: each.parts[BYTES] for origin, each in held.items()}
@@ -289,6 +358,7 @@ def calibrating_combined(
         compatibility=inner.compatibility,
         with_rules=True,
         pairs=LabelledPairs.of(tables),
+        kept=kept,
     )
 
 

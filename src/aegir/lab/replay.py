@@ -233,7 +233,8 @@ class Calibrating:
     `first` and `second` are the probabilities of the two models it mixes, per origin. The first may be an annotator that is
     fitted itself, then on the same half of the same tables. The second may lack columns, which then go by the first
     alone. `with_rules` applies the rules to the types and relations of web tables, as `combined` does; `pairs` are those
-    of labelled tables, with which the columns of these tables are then read together.
+    of labelled tables, with which the columns of these tables are then read together. With `kept` the two models are mixed
+    by these weights, and only what follows is fitted.
     """
 
     def __init__(
@@ -246,9 +247,10 @@ class Calibrating:
         *,
         with_rules: bool,
         pairs: LabelledPairs | None = None,
+        kept: Mixing | None = None,
     ) -> None:
         self.annotator, self.held, self.with_rules = annotator, held, with_rules
-        self.pairs = pairs
+        self.pairs, self.kept = pairs, kept
         self._first, self.second, self.compatibility = first, second, compatibility
         self._first_of: dict[bool | None, Mapping[str, Parts]] = {}
         self.verdicts: dict[str, list[RuleVerdict]] = (
@@ -309,9 +311,8 @@ class Calibrating:
         web = replace(
             weights["open"], **{p: getattr(weights["web"], p) for p in ("types", "relations")}
         )
-        fitted = FittedMixture(
-            half, Mixing(replace(web, via_fine=0.0, sharpness=1.0), weights["open"]), types_of_fine
-        )
+        mixing = self.kept or Mixing(replace(web, via_fine=0.0, sharpness=1.0), weights["open"])
+        fitted = FittedMixture(half, mixing, types_of_fine)
         if self.with_rules:
             fitted = self._fit_rules(fitted, chosen["web"])
         else:

@@ -96,10 +96,14 @@ class MaskPolicy:
         return next(actions, None)
 
     def action_for(self, column: ColumnAnnotation) -> str | None:
-        """The action for a personal column by its level and what it is; None for one that is not personal."""
+        """The action for a personal column by its level and what it is; None for one that is not personal.
+
+        A column of a special category that does not point to a person by itself goes by `special`.
+        """
         if not column.personal:
             return None
         level = column.personal_level if column.personal_level in LEVELS else None
+        level = "special" if column.special and level != "direct" else level
         section: Mapping[str, str] = getattr(self, level) if level else {}
         names = (column.fine_type, column.type, column.label, column.kind, "default")
         found = (section[name] for name in names if name is not None and name in section)

@@ -11,12 +11,19 @@ from dataclasses import replace
 from aegir.answers.annotation import ColumnAnnotation, Guess
 from aegir.answers.reviewing import Reviewed
 from aegir.memory.review import Review
-from aegir.vocabulary.hierarchy import goes_with, is_personal, is_right, kind_of, personal_meaning
+from aegir.vocabulary.hierarchy import (
+    goes_with,
+    is_personal,
+    is_right,
+    kind_of,
+    may_be_personal,
+    personal_meaning,
+)
+from aegir.vocabulary.special import special_term
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
     FINE_TYPES,
     KINDS,
-    PERSONAL,
     TYPE_CALLED,
     plain_name,
 )
@@ -103,7 +110,8 @@ def _with_personal(
     """Return the answer with what follows for personal data: as the reviewer says, else from the label.
 
     A label that is personal only in tables about persons leaves the mark as it was, because it does not say what the table
-    is about. So does a column that no name fits, or whose type is the user's own.
+    is about. So does a column that no name fits, or whose type is the user's own. A column that was direct by the label that was
+    wrong is not personal if the right one only tells something about a person.
     """
     says_nothing = named.label not in {*FINE_TYPES, *COLUMN_TYPES, *KINDS}
     if review.personal is None and (named.label == before.label or says_nothing):
@@ -111,11 +119,24 @@ def _with_personal(
     meaning = personal_meaning(named.type, named.fine_type, None, named.kind)
     personal = review.personal
     if personal is None:
-        beside = before.personal and meaning != PERSONAL["describes"]
+        nearer = before.personal_level == "direct" and meaning.level == "about"
+        beside = before.personal and may_be_personal(named.type, named.fine_type) and not nearer
         personal = is_personal(named.type, named.fine_type) or beside
+    if not personal:
+        return replace(
+            named,
+            personal=False,
+            personal_level=None,
+            personal_reason=None,
+            special=False,
+            special_category=None,
+        )
+    category = special_term(named.fine_type)
     return replace(
         named,
-        personal=personal,
-        personal_level=meaning.level if personal else None,
-        personal_reason=meaning.reason if personal else None,
+        personal=True,
+        personal_level=review.level or meaning.level,
+        personal_reason=meaning.reason,
+        special=category is not None,
+        special_category=category,
     )

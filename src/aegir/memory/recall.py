@@ -31,6 +31,7 @@ from aegir.tables.fingerprint import (
     unit_textures,
 )
 from aegir.tables.table import Table
+from aegir_rl.base.text import amount
 
 SAME_CONTENT = 0.7
 """Similarity of the content from which a column of the same name in the same table is the same."""
@@ -75,6 +76,18 @@ class ReviewMemory:
 
     def __len__(self) -> int:
         return len(self.reviews)
+
+    @property
+    def note(self) -> str | None:
+        """What is to be said once about these reviews; None if there is nothing."""
+        migrated = sum(review.migrated for review in self.reviews)
+        if not migrated:
+            return None
+        return (
+            f"{amount(migrated, 'review')} of an earlier version that say whether a column is personal, "
+            "but not how near to a person, are taken with the levels of their labels; "
+            "`aegir review export` writes them in the form of today"
+        )
 
     def apply(self, table: Table, annotation: TableAnnotation) -> TableAnnotation:
         """Return the annotation of a table with what was reviewed, and with offers for what was not."""

@@ -1,26 +1,27 @@
 """A review: what a person says a column is, with enough of the column to find it again.
 
-    Review(id, at, by, label, kind, personal, said, table, source, column)      one line of JSON each
+    Review(id, at, by, label, kind, personal, level, said, table, source, column)      one line of JSON each
 
 `label` is a name of the vocabulary or of a type of the user's own; None says that no name fits.
+Reviews of form 1 say whether a column is personal, but not how near to a person; what is read from them has the level of their label.
 """
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
 from aegir.answers.reviewing import Verdict
 from aegir.tables.fingerprint import Fingerprint
-from aegir.vocabulary.hierarchy import kind_of
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, TYPE_CALLED
+from aegir.vocabulary.hierarchy import kind_of, personal_meaning
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, PERSONAL_LEVELS, TYPE_CALLED
 from aegir_rl.base.errors import UsageError, reason_of
 
 LONGEST_TEXT = 1000
-FORM = 1
-"""The version of the lines of JSON."""
+FORM, WITHOUT_LEVELS = 2, 1
+"""The version of the lines of JSON, and the earlier one, without levels of personal data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,16 @@ class Review:
     """The kind of the label; None where no name fits."""
     personal: bool | None
     """Whether the column holds personal data; None: as follows from the label."""
+    level: str | None
+    """How near to a person, one of PERSONAL_LEVELS, where `personal` is True; else None."""
     said: str | None
     """The label that was answered without the review."""
     table: str
     source: str | None
     """The file, as it was named."""
     column: Fingerprint
+    migrated: bool = field(default=False, compare=False)
+    """Whether its level was not said, but follows from the label, because it was read from a review without levels."""
 
     @property
     def verdict(self) -> Verdict:
@@ -58,6 +63,7 @@ class Review:
     def to_json(self) -> str:
         """Return one line; the same for the same review everywhere."""
         record = {"form": FORM, **asdict(self), "column": self.column.as_dict()}
+        del record["migrated"]
         return json.dumps(record, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -71,7 +77,7 @@ class Review:
             raise UsageError(
                 f"{where} is no review; expected a line as written by `aegir review export`"
             )
-        if record["form"] != FORM:
+        if record["form"] not in (FORM, WITHOUT_LEVELS):
             raise UsageError(
                 f"{where} is a review of form {record['form']!r}, but form {FORM} is expected; "
                 "export it again with this version"
@@ -82,6 +88,12 @@ class Review:
             raise UsageError(f"{where} is a damaged review: it has no {missing}") from None
         except (ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{where} is a damaged review ({error})") from None
+
+
+def usual_level(label: str | None, kind: str | None) -> str:
+    """Return the level of a personal column with this label, as far as the label tells."""
+    name = TYPE_CALLED.get(label or "", label)
+    return personal_meaning(name, name, None, kind).level
 
 
 def check_label(label: str, own_types: Iterable[str] = ()) -> None:
@@ -112,7 +124,9 @@ def _written(time: datetime) -> str:
 
 
 def _from_record(record: dict[str, Any]) -> Review:
-    if unknown := set(record) - {"form", *(field.name for field in fields(Review))}:
+    known = {"form", *(each.name for each in fields(Review))} - {"migrated"}
+    earlier = record["form"] == WITHOUT_LEVELS
+    if unknown := set(record) - (known - {"level"} if earlier else known):
         raise ValueError(f"unknown key {min(unknown)!r}")
     optional = {
         name: None if record[name] is None else _line(name, record[name])
@@ -127,6 +141,10 @@ def _from_record(record: dict[str, Any]) -> Review:
         raise ValueError(f"the kind {optional['kind']!r}")
     if record["personal"] not in (None, True, False):
         raise ValueError(f"personal is {record['personal']!r}")
+    if earlier:
+        level = usual_level(optional["label"], optional["kind"]) if record["personal"] else None
+    elif (level := record["level"]) not in (PERSONAL_LEVELS if record["personal"] else (None,)):
+        raise ValueError(f"the level is {level!r} where personal is {record['personal']!r}")
     return Review(
         id=identity,
         at=at,
@@ -134,10 +152,12 @@ def _from_record(record: dict[str, Any]) -> Review:
         label=optional["label"],
         kind=optional["kind"],
         personal=record["personal"],
+        level=level,
         said=optional["said"],
         table=_line("table", record["table"]),
         source=optional["source"],
         column=Fingerprint.from_dict(record["column"]),
+        migrated=earlier and record["personal"] is not None,
     )
 
 

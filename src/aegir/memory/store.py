@@ -17,7 +17,7 @@ from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation
 from aegir.memory.recall import ReviewMemory
-from aegir.memory.review import Review, check_label, kind_of_label, now
+from aegir.memory.review import Review, check_label, kind_of_label, now, usual_level
 from aegir.tables.fingerprint import Fingerprint, fingerprint_table
 from aegir.tables.table import Table
 from aegir.vocabulary.hierarchy import is_right
@@ -75,11 +75,19 @@ class ReviewStore:
         answer: ColumnAnnotation | None,
         by: str,
         personal: bool | None = None,
+        level: str | None = None,
         own_types: Mapping[str, str] | None = None,
     ) -> Review:
         """Store durably what `make_review` makes of what a person says about a column of a table."""
         review = make_review(
-            table, index, label, answer=answer, by=by, personal=personal, own_types=own_types
+            table,
+            index,
+            label,
+            answer=answer,
+            by=by,
+            personal=personal,
+            level=level,
+            own_types=own_types,
         )
         self.add([review])
         return review
@@ -92,7 +100,7 @@ class ReviewStore:
             for review in reviews:
                 body = review.to_json()
                 known = run("SELECT body FROM reviews WHERE id = ?", (review.id,))
-                if known and known[0][0] != body:
+                if known and not _is_of(review, known[0][0], body):
                     raise UsageError(f"{self.name} has another review with the id {review.id!r}")
                 if known:
                     continue
@@ -137,6 +145,11 @@ class ReviewStore:
         return episode.id, EpisodeOutcome("correction", float(right), gold, None, review.by)
 
 
+def _is_of(review: Review, stored: str, body: str) -> bool:
+    """Return whether the stored line is that of a review, perhaps in an earlier form."""
+    return stored == body or Review.from_json(stored, f"review {review.id!r}") == review
+
+
 def make_review(
     table: Table,
     index: int,
@@ -145,9 +158,12 @@ def make_review(
     answer: ColumnAnnotation | None,
     by: str,
     personal: bool | None = None,
+    level: str | None = None,
     own_types: Mapping[str, str] | None = None,
 ) -> Review:
     """Return the review in which a person says what a column of a table is; None: no name fits.
+
+    The `level` of a column that is said to be personal follows from the answer or the label, if it is not given.
 
     `answer` is what was answered: for a column that was reviewed before, what would have been answered without
     it counts. `own_types` are names outside the vocabulary, with their kinds.
@@ -158,13 +174,18 @@ def make_review(
     if not by.strip():
         raise UsageError("a review needs to say whose it is; by is empty")
     said = answer.label if answer else None
+    kind = kind_of_label(label, names)
+    if personal and level is None:
+        answered = answer.personal_level if answer and answer.label == label else None
+        level = answered or usual_level(label, kind)
     return Review(
         id=new_id(),
         at=now(),
         by=by.strip(),
         label=label,
-        kind=kind_of_label(label, names),
+        kind=kind,
         personal=personal,
+        level=level if personal else None,
         said=answer.reviewed.said if answer and answer.reviewed else said,
         table=table.name,
         source=table.source,

@@ -332,12 +332,12 @@ def _explain(verdict: RuleVerdict, learnt: Explanation, overruled: str | None) -
     if rules.evidence and learnt.evidence == (NO_VALUES,):  # the rules say so, too
         return rules
     if overruled is None:
-        return Explanation(rules.fine_type, (*rules.evidence, *learnt.evidence))
+        return replace(rules, evidence=(*rules.evidence, *learnt.evidence))
     if overruled in verdict.vetoes:
         reason = f"the models' first guess, {plain_name(overruled)}, was ruled out"
     else:
         reason = f"the models' first guess was {plain_name(overruled)}"
-    return Explanation(rules.fine_type, (*rules.evidence, reason))
+    return replace(rules, evidence=(*rules.evidence, reason))
 
 
 def pool_siblings(table: Table, scores: TableScores) -> TableScores:

@@ -2,16 +2,15 @@
 
     TableScores + Thresholds --decide--> TableAnnotation: label, type, fine type, relation, personal or not, subject
 
-Types, fine types and relations are taken together first (agree.py). A fine type is named from a probability of NAMED, or
-where it is likelier than a type that it does not go with. Where it does not go with the likeliest type, the less sure of the two gives way: the
-type to the likeliest one that goes with the fine type, or the fine type to one that goes with the type; on web tables,
-whose labels teach no fine types, the fine type. The label is the fine type, else the type, or the type's kind if only that
-is likely, else a likely kind. A relation goes with the type and the fine type beside it. No answer is less sure than one of
-its runners-up: what does not go with the rest of the answer is none. A constant is called so only where nothing better is
-known. "None of these" wins where it is likelier than any name.
+Headers and rules were heard, and types, fine types and relations are taken together first (by_header.py, agree.py). A fine
+type is named from a probability of NAMED, or where it is likelier than a type that it does not go with: of the two, the
+less sure gives way, the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
+type. On web tables, whose labels teach no fine types, a fine type below NAMED is not heard. The label is the fine type,
+else the type, or the type's kind if only that is likely, else a likely kind. A relation goes with the type and the fine type
+beside it. No answer is less sure than one of its runners-up: what does not go with the rest of the answer is none. A
+constant is called so only where nothing better is known. "None of these" wins where it is likelier than any name.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -23,19 +22,14 @@ from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.pipeline.agree import FINE_GOES_WITH, REPEATED, agree
 from aegir.pipeline.by_header import read_headers
 from aegir.pipeline.correct import pool_siblings
+from aegir.pipeline.personal import judge_personal
 from aegir.pipeline.subject import describes, find_keys, find_subject, repeats
 from aegir.readers.calibration import Thresholds
+from aegir.readers.mixing import FAILING_TRUST
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
-from aegir.tables.datatype import ColumnProfile, describe_column, is_email
+from aegir.tables.datatype import ColumnProfile, describe_column
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.hierarchy import (
-    goes_with,
-    is_personal,
-    is_right,
-    kind_of,
-    personal_meaning,
-    relates,
-)
+from aegir.vocabulary.hierarchy import goes_with, is_right, kind_of, relates
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
     FINE_INDEX,
@@ -46,7 +40,6 @@ from aegir.vocabulary.terms import (
     RELATIONS,
     TYPE_INDEX,
     TYPE_NAMES,
-    PersonalMeaning,
     plain_name,
 )
 from aegir_rl.base.arrays import F32
@@ -56,56 +49,11 @@ NAMED = 0.7
 """Probability from which a fine type is named: one in eleven is then wrong, one in eight from 0.6 on."""
 RELATED = 0.6
 """Probability from which a relation of an everyday table is given."""
-SURE_RELATION = 0.95
-"""Confidence from which a relation alone makes a column of a web table personal: the type of a birthDate is Date."""
 SURE_FINE_TYPE = 0.95
 """What an annotator without probabilities of fine types has for one that a rule names."""
 ALL_MISSING, CONSTANT = "all_missing", "constant"
-EMAILS, EMAIL_SHARE = 3, 0.05
-"""Cells with an e-mail address from which on a column of other text identifies persons: at least so many, and this share."""
-EMAIL_LABELS = ("email", "email_address")
-"""Columns of e-mail addresses themselves, which reach persons unless nearly all are those of roles."""
-SURE_EMAILS = 0.9
-"""Confidence of EMAIL_LABELS from which on a column is taken to reach persons, also where some cells are no addresses."""
-EMAILS_REASON = "cells hold e-mail addresses"
-ROLES = frozenset(
-    (
-        *("info", "contact", "contacts", "office", "sales", "support", "admin", "noreply", "hello"),
-        *("service", "services", "kontakt", "help", "helpdesk", "enquiries", "inquiries", "mail"),
-        *("team", "press", "media", "billing", "accounts", "orders", "jobs", "careers", "hr"),
-        *(
-            "marketing",
-            "webmaster",
-            "postmaster",
-            "hostmaster",
-            "newsletter",
-            "reception",
-            "donotreply",
-        ),
-        *(
-            "contacto",
-            "contato",
-            "ventas",
-            "vertrieb",
-            "bestellung",
-            "buero",
-            "privacy",
-            "security",
-        ),
-    )
-)
-"""First words of e-mail addresses that reach an organisation, not a person."""
-ROLE_SHARE = 0.9
-ROLES_REASON = "nearly all e-mail addresses are of roles such as info or sales, not of persons"
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
-_FIRST_WORD = re.compile(r"[\d._+-]+").split
-_KEYS_OF_PERSONS = frozenset(
-    name
-    for name, term in FINE_TYPES.items()
-    if term.kind == "identifier" and term.personal_level == "direct"
-)
-_PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
 _KINDS: F32 = np.array(
     [[FINE_TYPES[fine].kind == kind for kind in KIND_NAMES] for fine in FINE_NAMES], np.float32
 )
@@ -140,8 +88,9 @@ def decide(
                 scores,
                 relations[column.index],
                 column.index == subject,
-                holds_emails=profiles[column.index].emails >= _least_emails(profiles[column.index]),
-                addresses=_addresses(table.columns[column.index], column, profiles[column.index]),
+                table.columns[column.index],
+                profiles[column.index],
+                limits.identifying,
             )
             for column in named
         ),
@@ -228,32 +177,24 @@ def _relate_column(
     scores: TableScores,
     relation: Guess | None,
     is_subject: bool,
-    *,
-    holds_emails: bool,
-    addresses: Sequence[str] | None,
+    column: Column,
+    profile: ColumnProfile,
+    identifying: float,
 ) -> ColumnAnnotation:
-    """Return the answer with its relation and whether it is personal; `addresses` are the cells of an e-mail column."""
+    """Return the answer with its relation and personal data; none identifies persons below that probability."""
     relations = scores.relations[named.index]
     related = [] if is_subject else best_guesses(relations, RELATION_NAMES)
-    probability, personal = _personal_meaning(named, scores, related)
-    named_so = named.label in EMAIL_LABELS or named.type == "URL"
-    if holds_emails and not named_so and (personal is None or personal.level != "direct"):
-        probability, personal = 1.0, PersonalMeaning("direct", EMAILS_REASON)
-    reasons = named.reasons
-    if addresses is not None and (personal is None or personal.level != "direct"):
-        if _are_of_roles(addresses):
-            reasons = (*reasons, ROLES_REASON)
-        else:
-            personal = FINE_TYPES["email_address"].if_personal
-            sure = named.confidence if named.label in EMAIL_LABELS else 1.0
-            probability = max(probability, sure, LIKELY)
+    judged = judge_personal(named, column, profile, scores, related, identifying)
     return replace(
         named,
-        reasons=reasons,
-        personal_confidence=round(probability, 6),
-        personal=personal is not None,
-        personal_level=personal.level if personal else None,
-        personal_reason=personal.reason if personal else None,
+        reasons=(*named.reasons, *judged.reasons),
+        personal=judged.level is not None,
+        personal_level=judged.level,
+        personal_reason=judged.reason,
+        personal_confidence=round(judged.confidence, 6),
+        identifying_confidence=None if judged.identifying is None else round(judged.identifying, 6),
+        special=judged.special,
+        special_category=judged.category,
         relation=relation,
         relation_iri=RELATIONS[relation.label].iri if relation else None,
         relation_runners_up=_runners_up(related, relation),
@@ -272,7 +213,8 @@ def _fine_probabilities(
     elif scores.fine is not None:
         return np.asarray(scores.fine[index], np.float32)
     elif (named := scores.explanations[index].fine_type) is not None:
-        fine[FINE_INDEX[named]] = SURE_FINE_TYPE
+        failing = scores.explanations[index].failing
+        fine[FINE_INDEX[named]] = SURE_FINE_TYPE + failing * (FAILING_TRUST - SURE_FINE_TYPE)
     return fine
 
 
@@ -459,59 +401,6 @@ def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, .
 
 def _plainly(guess: Guess) -> Guess:
     return replace(guess, label=plain_name(guess.label))
-
-
-def _personal_meaning(
-    named: ColumnAnnotation, scores: TableScores, related: Sequence[Guess]
-) -> tuple[float, PersonalMeaning | None]:
-    """Return how likely a column is personal, and how, if that is likelier than not.
-
-    On everyday tables the learnt probability decides, and a key of persons, such as a payment card, always is. Web tables, whose
-    labels do not say, go by what their types mean.
-    """
-    custom = scores.custom[named.index] if scores.custom else ()
-    relation = related[0].label if related and related[0].confidence >= SURE_RELATION else None
-    if custom:
-        claimed = sum(claim.confidence for claim in custom if claim.personal)
-        if claimed < LIKELY and not is_personal(None, None, relation):
-            return claimed, None
-        return max(claimed, LIKELY), personal_meaning(None, None, relation, custom[0].kind)
-    if scores.personal is not None and scores.web < LIKELY:
-        learnt = float(scores.personal[named.index])
-        if learnt < LIKELY and named.fine_type not in _KEYS_OF_PERSONS:
-            return learnt, None
-        meaning = personal_meaning(named.type, named.fine_type, relation, named.kind)
-        return max(learnt, LIKELY), meaning
-    types = scores.types[named.index]
-    by_type = 0.0 if named.fine_type is not None else float(types[_PERSONAL].sum())
-    if by_type < LIKELY and not is_personal(None, named.fine_type, relation):
-        return by_type, None
-    likeliest = TYPE_NAMES[int(np.argmax(np.where(_PERSONAL, types, 0)))] if by_type else None
-    sure = by_type if by_type >= LIKELY else named.confidence
-    return sure, personal_meaning(likeliest, named.fine_type, relation)
-
-
-def _least_emails(profile: ColumnProfile) -> float:
-    """Return how many cells with an e-mail address make a column personal, whatever else it holds."""
-    return max(EMAILS, EMAIL_SHARE * (profile.rows - profile.missing))
-
-
-def _addresses(
-    column: Column, named: ColumnAnnotation, profile: ColumnProfile
-) -> Sequence[str] | None:
-    """Return the cells of a column that is surely one of e-mail addresses, or holds nothing else; else None."""
-    cells = [cell.strip() for cell in column.present if "@" in cell]
-    if named.label in EMAIL_LABELS and named.confidence >= SURE_EMAILS:
-        return cells
-    count = profile.rows - profile.missing
-    return cells if 0 < count == len(cells) and all(map(is_email, cells)) else None
-
-
-def _are_of_roles(addresses: Sequence[str]) -> bool:
-    """Return whether nearly all e-mail addresses begin with a word for a role; False without any."""
-    local = (address.partition("@")[0].lower() for address in addresses)
-    roles = sum(_FIRST_WORD(each)[0] in ROLES or each.replace("-", "") in ROLES for each in local)
-    return roles > 0 and roles >= ROLE_SHARE * len(addresses)
 
 
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:

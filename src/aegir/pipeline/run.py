@@ -27,7 +27,7 @@ from aegir.pipeline.decide import decide
 from aegir.pipeline.registry import load_annotator, thresholds_for
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import Thresholds
-from aegir.readers.scores import Annotator
+from aegir.readers.scores import Annotator, TableScores
 from aegir.tables.database_urls import DatabaseUrl, parse_database_url
 from aegir.tables.formats import find_table_files, is_expanded, is_url
 from aegir.tables.overrides import NO_OVERRIDES, Overrides
@@ -166,7 +166,7 @@ def prepare(
     """Load what the settings name: the annotator, with the types that the user taught, its thresholds, reviews.
 
     `annotator`, `memory` and `readers` (those that a routing table may call) are used instead if they are given. `say` is called with a sentence for each taught type, and each
-    file of the user's pool, that cannot be used.
+    file of the user's pool, that cannot be used, and for reviews of an earlier form.
     """
     if annotator is not None:
         _check_object(annotator, settings)
@@ -180,13 +180,11 @@ def prepare(
         from aegir.pipeline.previous import PreviousAnswers
 
         previous = PreviousAnswers.read(settings.previous)
-    return Prepared(
-        settings,
-        chosen,
-        choose_thresholds(chosen, settings),
-        memory or load_reviews(settings),
-        previous,
-    )
+    thresholds = choose_thresholds(chosen, settings)
+    memory = memory or load_reviews(settings)
+    if memory is not None and memory.note:
+        say(memory.note)
+    return Prepared(settings, chosen, thresholds, memory, previous)
 
 
 def _check_object(annotator: object, settings: AnnotationSettings) -> None:
@@ -230,6 +228,7 @@ def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
         max(thresholds.relations, least),
         _at_least(everyday, least) if everyday else None,
         None if thresholds.labels is None else max(thresholds.labels, least),
+        thresholds.identifying,
     )
 
 
@@ -385,8 +384,14 @@ def _answer(
         answer = prepared.previous.apply(answer) if prepared.previous else answer
         if prepared.settings.notations:
             answer = _with_notations(table, answer)
-        personal = None if scores.personal is None else tuple(map(float, scores.personal))
-        yield Answered(index, answer, table, scores.routed, personal)
+        yield Answered(index, answer, table, scores.routed, _personal_probabilities(scores))
+
+
+def _personal_probabilities(scores: TableScores) -> tuple[float, ...] | None:
+    """Return how likely each column is personal by what was learnt, if that is known."""
+    if scores.levels is not None:
+        return tuple((1 - scores.levels[:, 0]).tolist())
+    return None if scores.personal is None else tuple(map(float, scores.personal))
 
 
 def _as_read(table: Table, ignore_names: bool) -> Table:

@@ -27,6 +27,8 @@ SMALLEST, LARGEST = 1e-6, 1_000_000
 TASKS: "tuple[Task, Task]" = ("cta", "cpa")
 LABELS = "label@open"
 """Metrics of the labels that are fine types or kinds; only everyday tables have labels to judge them by."""
+IDENTIFYING = "identifying"
+"""Metrics of columns that identify persons, directly or with others."""
 PerTask: TypeAlias = "Mapping[Task, float]"
 """One number for column types and one for relations."""
 
@@ -41,6 +43,8 @@ class Thresholds:
     """Those of everyday tables, where they differ."""
     labels: float | None = None
     """Of fine types and kinds; None for that of types."""
+    identifying: float = 0.0
+    """The probability below which no column is said to identify persons."""
 
     @property
     def finer(self) -> float:
@@ -165,15 +169,17 @@ class OperatingPoints:
     """Per task and origin: (precision, threshold) pairs, each the lowest threshold that reached the precision."""
 
     points: Mapping[str, Sequence[tuple[float, float]]]
-    """"cta" and "cpa" for tables of the web, "cta@open" and "cpa@open" for everyday ones. LABELS is missing in weights that were
-    calibrated without it: there, fine types and kinds have the thresholds of types."""
+    """"cta" and "cpa" for tables of the web, "cta@open" and "cpa@open" for everyday ones. LABELS and IDENTIFYING are missing in
+    weights that were calibrated without them: there, fine types and kinds have the thresholds of types, and columns that identify
+    persons have none."""
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any], annotator: str) -> Self:
         """Read the held-out metrics of an annotator; a task without metrics has no points."""
         try:
             held_out = facts.get("held_out", {})
-            known = (*_WEB, *_EVERYDAY, *((LABELS,) if f"{annotator}/{LABELS}" in held_out else ()))
+            added = [name for name in (LABELS, IDENTIFYING) if f"{annotator}/{name}" in held_out]
+            known = (*_WEB, *_EVERYDAY, *added)
             rows = {
                 name: held_out.get(f"{annotator}/{name}", {}).get("thresholds", [])
                 for name in known
@@ -199,9 +205,9 @@ class OperatingPoints:
                 f"precision {precision} was not reached on held-out tables; "
                 f"the highest that was is {max(reached, default=0.0)}"
             )
-        return Thresholds(
-            web[0], web[1], Thresholds(everyday[0], everyday[1], labels=labels), labels=labels
-        )
+        limits = self._lowest(IDENTIFYING, precision) if IDENTIFYING in self.points else 0.0
+        on_everyday = Thresholds(everyday[0], everyday[1], labels=labels, identifying=limits)
+        return Thresholds(web[0], web[1], on_everyday, labels=labels, identifying=limits)
 
     def _lowest(self, name: str, wanted: float) -> float:
         reached = [t for precision, t in self.points[name] if precision >= wanted - 1e-9]

@@ -132,6 +132,10 @@ class Mixing:
         return np.asarray(sharp / sharp.sum(axis=1, keepdims=True), np.float32)[:, :-1]
 
 
+FAILING_TRUST = 0.75
+"""Trust in a rule under a header that agrees, where all values have the form of its fine type and fail their check digit."""
+
+
 @dataclass(frozen=True, slots=True)
 class RuleTrust:
     """How far the fine types that rules name are trusted: P = (1 - t) P + t for such a name."""
@@ -155,13 +159,19 @@ class RuleTrust:
             raise UsageError("the calibration has no trust in rules")
         return cls(data["shares"])
 
-    def apply(self, fine: Probabilities, named: Sequence[str | None]) -> Probabilities:
-        """Return fine type probabilities (columns, names) in which what rules name is trusted."""
+    def apply(
+        self, fine: Probabilities, named: Sequence[str | None], failing: Sequence[float] = ()
+    ) -> Probabilities:
+        """Return fine type probabilities (columns, names) in which what rules name is trusted.
+
+        `failing` are the shares of values that fail their check digit; FAILING_TRUST is for columns where all do.
+        """
         trusted = fine.copy()
-        for row, name in zip(trusted, named, strict=True):
+        for row, name, share in zip(trusted, named, failing or (0.0,) * len(named), strict=True):
             if name is not None:
-                row *= np.float32(1 - self.shares[name])
-                row[FINE_INDEX[name]] += np.float32(self.shares[name])
+                trust = self.shares[name] + share * (FAILING_TRUST - self.shares[name])
+                row *= np.float32(1 - trust)
+                row[FINE_INDEX[name]] += np.float32(trust)
         return trusted
 
 

@@ -53,6 +53,8 @@ class Explanation:
     """The name of a fine type, when a rule is sure of it; it is finer than the 82 column types."""
     evidence: tuple[str, ...] = ()
     """One sentence per reason, the strongest first."""
+    failing: float = 0.0
+    """Share of the values that have the form of the fine type and fail its check digit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ def explain_networks(
 
 def explain_verdict(verdict: "RuleVerdict") -> Explanation:
     """Return the fine type and the evidence of the rules' verdict on a column."""
-    return Explanation(verdict.fine_type, verdict.evidence)
+    return Explanation(verdict.fine_type, verdict.evidence, verdict.failing)
 
 
 def _read_together(column: Column, types: Probabilities, fine: Probabilities) -> tuple[str, ...]:

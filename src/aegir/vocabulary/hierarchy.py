@@ -13,30 +13,15 @@ A name can be a column type or a fine type, a relation and a kind at once (`cate
 all of them. Column types and relations are filed in the class tree, too (`Term.path`); fine types there lie
 below their main column type.
 
-**Personal data.** The standard is article 4(1) of the GDPR: information that relates to an identified or identifiable natural
-person. The question asked of each term is whether a column of it, in an ordinary business table, singles
-out or describes living people. The answer is a word in the column `personal` of the vocabulary's files, and
-the words have three levels:
+**Personal data.** The column `personal` of the vocabulary's files says what a column of a term is to a person: a word of
+`PERSONAL`, with a level. The bare word stands where that holds in nearly every table; with a question mark it holds in rows
+that are persons or belong to one: a town, a job, a score. "no" is for what things and programs are like. The rule is in
+docs/answers.md, and pipeline/personal.py applies it.
 
-  direct      identifies a person by itself: names, e-mail, phone, keys of persons (patient, customer, user),
-              numbers a state or a bank gives. A key is direct although only its owner can look it up.
-  indirect    identifies a person together with other columns: where someone lives (street, postal code), birth
-              date, age, gender, origin, and devices and vehicles that lead to their owner.
-  about       describes a person whom other columns identify: diagnoses, pay, education, belief.
-
-  1. What is personal in nearly every table it stands in has the bare word. A company's own phone number looks
-     like a person's, so such columns are marked for a human to clear.
-  2. What is personal only where the rows are about persons has the word with a question mark: a town, a key of
-     unknown things, a picture. By itself it is not marked; once the rest of the table shows that the rows are
-     about persons, `personal_meaning` tells what the column does. Every other term then describes a person.
-  3. A fine type is more exact than its column type and decides alone: an ISBN is not personal although
-     other identifiers are; an IBAN is.
-
-A relation can add what a type does not say: a Date is not personal, a birthDate is. Dates of death are not
-by themselves, because the regulation protects the living only (recital 27).
-
-Limits: the mark is a hint for review, not legal advice. Free text (reviews, descriptions) may mention
-people and is not marked by its type; the special categories of article 9 are not distinguished.
+  - A fine type is more exact than its column type and decides alone: an ISBN is not personal although other identifiers
+    are; an IBAN is. A relation can add what a type does not say: a Date is not personal, a birthDate is.
+  - Dates of death are personal in rows about persons only: the regulation protects the living (recital 27).
+  - The mark is a hint for review, not legal advice. Free text may mention people and is not marked by its type.
 """
 
 from collections.abc import Iterable
@@ -211,6 +196,12 @@ def is_personal(type_name: str | None, fine_type: str | None, relation: str | No
     if fine_type in FINE_TYPES:
         return FINE_TYPES[fine_type].personal
     return type_name in COLUMN_TYPES and COLUMN_TYPES[type_name].personal
+
+
+def may_be_personal(type_name: str | None, fine_type: str | None) -> bool:
+    """Return whether a column with these labels is personal in rows that are persons or belong to them."""
+    term = FINE_TYPES.get(fine_type or "") or COLUMN_TYPES.get(type_name or "")
+    return term is None or term.in_rows
 
 
 def personal_meaning(

@@ -44,7 +44,7 @@ PRIVACY = """\
 
 Aegir marks columns that are likely to relate to an identified or identifiable natural person (GDPR,
 article 4). The mark is a hint for review, not legal advice; a fine type decides over its column type. A
-personal column identifies a person by itself (direct), together with other columns (indirect), or describes
+personal column points to a person by itself (direct), together with other columns (indirect), or tells about
 a person (about).
 """
 
@@ -74,9 +74,9 @@ def page() -> str:
         *_personal("Personal in nearly every table", lambda term: term.personal),
         *_personal(
             "Personal where the rows are about persons",
-            lambda term: not term.personal and term.if_personal != PERSONAL["describes"],
+            lambda term: not term.personal and term.in_rows,
         ),
-        "Every other column that tells about a person describes them (about).",
+        "The rest are facts about things and programs, also where the rows are about persons.",
     ]
     return "\n".join(lines) + "\n"
 

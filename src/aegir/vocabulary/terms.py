@@ -17,8 +17,9 @@ The files hold one term per line (to add a term, add a line):
   parents     what the term is filed under, the most typical first, separated by |: classes for a type or a
               relation (for a relation, the kinds of subject it describes), for a fine type the column types it
               goes with. "-" among them stands for none: the fine type fits columns that no column type fits
-  personal    "no", or how a column of this term relates to a person: a key of `PERSONAL`. With a question mark
-              the column is personal only if its rows are about persons: a city is, if someone lives there
+  personal    how a column of this term relates to a person: a key of `PERSONAL`. With a question mark the column
+              is personal only if its rows are persons or belong to them: a city is, if someone lives there.
+              "no" for facts of things and of programs, which are not personal in rows about persons either
   definition  one or two sentences
   example     one typical value
   iri         the term of the same meaning in Schema.org or another vocabulary; may be empty for a fine type
@@ -49,9 +50,22 @@ NO_TYPE = "-"
 """Among the parents of a fine type: columns of it may have none of the column types."""
 
 PERSONAL_LEVELS = ("direct", "indirect", "about")
-"""Whether a personal column identifies a person by itself, together with other columns, or only describes one."""
+"""Whether a personal column points to a person by itself, together with other columns, or only tells about one."""
 IDENTIFYING_LEVELS = PERSONAL_LEVELS[:2]
 """The levels of columns that point to a person, alone or together with others."""
+SPECIAL_CATEGORIES = (
+    "health",
+    "disability",
+    "genetic",
+    "biometric",
+    "ethnicity",
+    "religion",
+    "politics",
+    "union",
+    "sexual_life",
+    "crime",
+)
+"""Personal data that articles 9 and 10 of the GDPR protect beyond the rest."""
 PERSON_STATES = ("none", "linked", "self")
 """Whether the rows of a table are about no person in particular, belong to one person each, or are persons."""
 
@@ -63,21 +77,37 @@ class PersonalMeaning:
     level: str
     """One of `PERSONAL_LEVELS`."""
     reason: str
+    unless: str = "things"
+    """Where a column that is so by its name is not personal: where the rows are visibly `things` or aggregates, where they belong
+    to `nobody`, or nowhere (``""``): a person's name is personal in every table."""
+    linked: str | None = None
+    """The level in rows that belong to a person but are none, where it is another."""
+
+    def level_in(self, person: str | None) -> str:
+        """Return the level in rows of this one of PERSON_STATES; None where that is not known."""
+        return self.linked if person == "linked" and self.linked else self.level
 
 
 PERSONAL: Mapping[str, PersonalMeaning] = {
-    "names": PersonalMeaning("direct", "names a person"),
-    "reaches": PersonalMeaning("direct", "reaches a person"),
-    "identifies": PersonalMeaning("direct", "identifies a person or something of theirs"),
-    "traces": PersonalMeaning("indirect", "leads to a device, vehicle or account of a person"),
-    "locates": PersonalMeaning("indirect", "where someone lives or works"),
+    "names": PersonalMeaning("direct", "names a person", unless=""),
+    "calls": PersonalMeaning("direct", "part of the name of a person"),
+    "identifies": PersonalMeaning("direct", "identifies a person", unless=""),
+    "reaches": PersonalMeaning("direct", "reaches a person", unless="nobody"),
+    "accounts": PersonalMeaning("direct", "the key or account of a customer", unless="nobody"),
+    "traces": PersonalMeaning(
+        "direct", "leads to a device, vehicle or account of a person", unless="nobody"
+    ),
+    "keys": PersonalMeaning("direct", "a key in rows about persons", linked="about"),
+    "locates": PersonalMeaning("indirect", "where someone lives or works", unless="nobody"),
     "distinguishes": PersonalMeaning(
         "indirect", "singles a person out together with other columns"
     ),
-    "health": PersonalMeaning("about", "the health or body of a person"),
-    "earns": PersonalMeaning("about", "what a person earns, pays or owns"),
+    "body": PersonalMeaning("indirect", "the body of a person"),
+    "earns": PersonalMeaning("indirect", "what a person earns"),
+    "health": PersonalMeaning("about", "the health of a person"),
     "believes": PersonalMeaning("about", "what a person believes"),
-    "describes": PersonalMeaning("about", "an attribute of a person"),
+    "crime": PersonalMeaning("about", "an offence and who committed or suffered it"),
+    "describes": PersonalMeaning("about", "tells something about a person"),
 }
 """The words of the column `personal`; hierarchy.py has the policy."""
 
@@ -105,6 +135,8 @@ class Term:
     parents: tuple[str, ...]
     personal: bool
     """Whether a column of this term is likely to hold personal data, whatever table it is in."""
+    in_rows: bool
+    """Whether it does in rows that are persons or belong to them."""
     if_personal: PersonalMeaning
     """How such a column relates to a person when it does."""
     definition: str
@@ -301,6 +333,7 @@ def _parsed(location: str, row: Mapping[str, str], above: Mapping[str, TermPath]
         **row,
         "parents": parents,
         "personal": word in PERSONAL,
+        "in_rows": word != "no",
         "if_personal": _if_personal(location, name, word),
         "iri": row["iri"] or None,
         # A class that is a type itself (CreativeWork) is filed under its own name once, not twice.

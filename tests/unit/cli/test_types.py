@@ -48,7 +48,7 @@ def test_list_as_json_is_one_object_per_line_from_the_top_down():
     }
     assert by_name["salary"]["tree"] == ["money", "MonetaryAmount", "salary"]
     assert by_name["salary"]["types"] == ["MonetaryAmount", "Number"]
-    assert by_name["salary"]["personal_level"] == "about"
+    assert by_name["salary"]["personal_level"] == "indirect"
     seen: set[tuple[str, ...]] = {()}
     for each in entries:
         place = tuple(each["tree"])
@@ -102,9 +102,9 @@ def test_show_explains_one_name():
 
 def test_show_tells_what_a_fine_type_goes_with_and_how_personal_it_is():
     assert "  goes with  CategoryCode, none of the column types\n" in run("show", "status").out
-    assert "  personal   likely: identifies a person or so" in run("show", "person_id").out
+    assert "  personal   likely: identifies a person (direct)" in run("show", "person_id").out
     assert "  personal   in rows about persons: where someone lives" in run("show", "city").out
-    assert "  personal   no\n" in run("show", "status").out
+    assert "  personal   no\n" in run("show", "unit_name").out
 
 
 def test_show_as_json_gives_every_meaning_of_the_name():

@@ -42,6 +42,16 @@ def test_the_most_specific_name_decides(tmp_path: Path):
     assert policy.action_for(name) == "redact"
 
 
+def test_a_special_column_goes_by_its_own_section_unless_it_is_direct():
+    policy = load_policy(None)
+    pulse = {"label": "physiological", "kind": "number", "personal_level": "about"}
+    assert policy.action_for(answer_column(**pulse)) == "generalise"
+    assert policy.action_for(answer_column(**pulse, special=True)) == "redact"
+    assert policy.action_for(answer_column(special=True)) == "tokenise"
+    pay = {"label": "salary", "kind": "money", "personal_level": "indirect"}
+    assert policy.action_for(answer_column(**pay)) == "generalise"
+
+
 def test_a_level_that_a_policy_does_not_know_is_redacted():
     assert load_policy(None).action_for(answer_column(personal_level="secret")) == "redact"
 

@@ -25,6 +25,7 @@ def a_review(
         "label": label,
         "kind": "category" if label else None,
         "personal": None,
+        "level": None,
         "said": "category",
         "table": table.name,
         "source": table.source,

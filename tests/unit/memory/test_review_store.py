@@ -11,6 +11,9 @@ import pytest
 from aegir.memory.examples import reviewed_examples
 from aegir.memory.location import load_memory
 from aegir.memory.store import ReviewStore, read_lines, write_lines
+from aegir.pipeline.run import prepare
+from aegir.pipeline.settings import AnnotationSettings
+from aegir.readers.rules.annotator import RulesAnnotator
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UsageError
 from aegir_rl.episode import LABEL, Decision, Episode
@@ -81,7 +84,7 @@ def test_a_damaged_line_is_refused_with_its_number(tmp_path: Path):
     cases = {
         line[:-9]: "is no JSON",
         "[]": "is no review",
-        json.dumps({**good, "form": 9}): "is a review of form 9, but form 1 is expected",
+        json.dumps({**good, "form": 9}): "is a review of form 9, but form 2 is expected",
         json.dumps({**good, "at": "yesterday"}): "is a damaged review",
         json.dumps({**good, "at": "2030-01-01T10:00:00+02:00"}): "is a damaged review",
         json.dumps(
@@ -184,3 +187,54 @@ def test_a_killed_reviewer_loses_no_acknowledged_review(
     acknowledged = writers.kill_writers(address, 3, random.Random(0), reviewers.__file__)
     assert len(acknowledged) >= 3  # reviewers were killed at work, not before it
     assert reviewers.count_lost(address, acknowledged) == 0
+
+
+def without_level(line: str) -> str:
+    """A line as earlier versions wrote it."""
+    old = {key: value for key, value in json.loads(line).items() if key != "level"}
+    return json.dumps({**old, "form": 1}, sort_keys=True, separators=(",", ":"))
+
+
+def test_a_review_keeps_the_level_of_personal_data(tmp_path: Path):
+    with ReviewStore.open(tmp_path / "memory.db") as store:
+        assert record(store, 1, "email_address", personal=True).level == "direct"
+        assert record(store, 3, "city", personal=True).level == "indirect"
+        assert record(store, 3, "city", personal=True, level="about").level == "about"
+        assert record(store, 3, "city", personal=False).level is None
+        assert store.memory().note is None
+        column = store.memory().apply(TABLE, ANSWER).columns[1]
+        assert (column.personal, column.personal_level) == (True, "direct")
+
+
+def test_reviews_without_levels_get_those_of_their_labels_and_that_is_said_once(tmp_path: Path):
+    with ReviewStore.open(tmp_path / "new.db") as store:
+        personal = record(store, 3, "city", personal=True)
+        plain = record(store, 2, "item_price")
+        lines = [without_level(line) for line in write_lines(store.read())]
+        assert store.add(read_lines(lines, "old.jsonl")) == 0  # the same reviews
+    with ReviewStore.open(tmp_path / "old.db") as store:
+        with store._database.transaction() as run:
+            for review, line in zip((personal, plain), lines, strict=True):
+                run(
+                    "INSERT INTO reviews (id, recorded_at, body) VALUES (?, ?, ?)",
+                    (review.id, review.at, line),
+                )
+        assert store.read() == [personal, plain]
+        assert store.add([personal, plain]) == 0
+        memory = store.memory()
+    assert memory.note is not None
+    assert memory.note.startswith("1 review of an earlier version")
+    assert memory.apply(TABLE, ANSWER).columns[3].personal_level == "indirect"
+    said: list[str] = []
+    prepare(AnnotationSettings(), annotator=RulesAnnotator(), memory=memory, say=said.append)
+    assert said == [memory.note]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"level": "near"}, {"level": None}, {"level": "about", "personal": False}]
+)
+def test_a_level_that_does_not_go_with_the_rest_is_refused(tmp_path: Path, fields: dict):
+    with ReviewStore.open(tmp_path / "memory.db") as store:
+        line = record(store, 3, "city", personal=True).to_json()
+    with pytest.raises(UsageError, match=r"is a damaged review \(the level is"):
+        read_lines([json.dumps({**json.loads(line), **fields})], "team.jsonl")

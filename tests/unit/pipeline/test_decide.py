@@ -263,7 +263,7 @@ def test_a_column_of_which_only_the_kind_is_known_is_personal_by_its_kind():
     fine = [{"salary": 0.4, "currency_amount": 0.4}, {}]  # money 0.8
     pay = decide(TABLE, everyday([{}, {}], fine, personal=[0.9, 0]), "fake").columns[0]
     assert (pay.label, pay.personal_level) == ("money", "about")
-    assert pay.personal_reason == "what a person earns, pays or owns"
+    assert pay.personal_reason == "tells something about a person"
 
 
 def test_a_key_of_persons_is_personal_whatever_was_learnt():
@@ -385,7 +385,7 @@ def test_that_a_column_is_constant_replaces_no_better_answer(types, fine, label)
     asked = everyday([types], [fine], [{}])
     (column,) = decide(table, replace(asked, personal=np.array([0.9], np.float32)), "fake").columns
     assert (column.label, column.confidence) == (label[0], pytest.approx(label[1], abs=1e-5))
-    assert column.personal
+    assert column.personal == (label[0] == "Country")  # a constant tells nothing about a person
 
 
 def test_thresholds_depend_on_the_kind_of_table():

@@ -5,7 +5,15 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from aegir.readers.mixing import Mixing, Powers, RuleTrust, Weights, log_odds, per_column
+from aegir.readers.mixing import (
+    FAILING_TRUST,
+    Mixing,
+    Powers,
+    RuleTrust,
+    Weights,
+    log_odds,
+    per_column,
+)
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES
 from aegir_rl.base.errors import UsageError
 
@@ -130,3 +138,12 @@ def test_what_a_rule_names_gets_its_trust_and_the_others_share_the_rest():
 def test_a_trust_that_cannot_be_read_is_refused(given: object, reason: str):
     with pytest.raises(UsageError, match=reason):
         RuleTrust.from_json(given)
+
+
+def test_a_rule_whose_values_fail_their_check_digit_is_trusted_less():
+    trust = RuleTrust(dict.fromkeys(FINE_NAMES, 0.95))
+    fine = np.zeros((2, len(FINE_NAMES)), np.float32)
+    sure, failing = trust.apply(fine, ["payment_card", "payment_card"], [0.0, 1.0])
+    place = FINE_INDEX["payment_card"]
+    assert sure[place] == pytest.approx(0.95)
+    assert failing[place] == pytest.approx(FAILING_TRUST)

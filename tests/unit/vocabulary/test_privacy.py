@@ -7,6 +7,7 @@ from aegir.vocabulary.terms import (
     COLUMN_TYPES,
     FINE_TYPES,
     KINDS,
+    PERSON_STATES,
     PERSONAL,
     PERSONAL_LEVELS,
     RELATIONS,
@@ -45,7 +46,7 @@ def test_abstention_and_names_of_a_users_own_are_not_personal():
 
 def test_a_personal_term_has_a_reason():
     assert COLUMN_TYPES["email"].personal_reason == "reaches a person"
-    assert RELATIONS["alumniOf"].personal_reason == "an attribute of a person"
+    assert RELATIONS["alumniOf"].personal_reason == PERSONAL["distinguishes"].reason
     assert FINE_TYPES["isbn"].personal_reason is None
 
 
@@ -64,8 +65,6 @@ def test_a_fine_type_and_a_relation_of_one_name_agree(name: str):
         "marital_status",
         "religion",
         "education_level",
-        "job_title",
-        "disease",
         "diagnosis_code",
         "date_of_birth",
         "salary",
@@ -81,8 +80,10 @@ def test_what_everyday_tables_say_about_people_is_personal(fine: str):
     ("level", "fine_types"),
     [
         ("direct", "full_name email_address person_id customer_id user_id national_id iban"),
-        ("indirect", "postal_code date_of_birth age gender ethnicity nationality ipv4_address vin"),
-        ("about", "disease diagnosis_code salary marital_status religion education_level"),
+        ("direct", "postal_address ipv4_address mac_address imei vin"),
+        ("indirect", "postal_code date_of_birth age gender ethnicity nationality salary"),
+        ("indirect", "marital_status education_level honorific body_height body_weight"),
+        ("about", "diagnosis_code physiological religion"),
     ],
 )
 def test_a_personal_fine_type_has_one_of_three_levels(level: str, fine_types: str):
@@ -92,16 +93,31 @@ def test_a_personal_fine_type_has_one_of_three_levels(level: str, fine_types: st
 
 
 def test_what_is_personal_only_in_rows_about_persons_is_not_marked_but_has_a_meaning():
-    for name in ("city", "foreign_key", "latitude"):
+    for name in ("city", "primary_key", "latitude", "job_title", "disease"):
         assert not is_personal(None, name)
+        assert FINE_TYPES[name].in_rows
     assert personal_meaning("addressLocality", "city") == PERSONAL["locates"]
-    assert personal_meaning("IdentifierAT", "foreign_key").level == "direct"
+    assert personal_meaning(None, "job_title").level == "indirect"
     assert personal_meaning("Number", "score") == PERSONAL["describes"]
+
+
+@pytest.mark.parametrize("name", ["row_number", "unit_name", "file_size", "currency_code", "isbn"])
+def test_what_programs_and_things_are_like_is_not_personal_in_rows_about_persons(name: str):
+    assert not FINE_TYPES[name].in_rows
+
+
+def test_a_key_points_to_persons_where_the_rows_are_persons():
+    meaning = FINE_TYPES["primary_key"].if_personal
+    assert [meaning.level_in(person) for person in (None, *PERSON_STATES)] == [
+        *("direct", "direct", "about", "direct")
+    ]
+    name = FINE_TYPES["full_name"].if_personal
+    assert {name.level_in(person) for person in PERSON_STATES} == {"direct"}
 
 
 def test_the_narrowest_label_tells_the_meaning():
     assert personal_meaning("IdentifierAT", "vin") == PERSONAL["traces"]
-    assert personal_meaning("IdentifierAT", None) == PERSONAL["identifies"]
+    assert personal_meaning("IdentifierAT", None) == PERSONAL["keys"]
     assert personal_meaning("my own type", None, kind="place") == PERSONAL["locates"]
     assert personal_meaning(None, None) == PERSONAL["describes"]
 
@@ -126,6 +142,6 @@ def test_labels_that_are_personal_by_themselves_keep_their_level_or_come_closer(
 
 def test_every_level_is_in_use_and_every_kind_has_a_meaning():
     assert {meaning.level for meaning in PERSONAL.values()} == set(PERSONAL_LEVELS)
-    used = {each.if_personal for each in FINE_TYPES.values() if each.personal}
+    used = {each.if_personal for each in FINE_TYPES.values() if each.in_rows}
     assert used == set(PERSONAL.values())
-    assert KINDS["identifier"].if_personal == PERSONAL["identifies"]
+    assert KINDS["identifier"].if_personal == PERSONAL["keys"]

@@ -24,8 +24,9 @@ import click
 from aegir.cli.options import PathName, verb_options
 from aegir.cli.progress import ProgressLine
 from aegir.cli.terminal import tell
-from aegir.lab.calibrate import calibrate_folds
+from aegir.lab.calibrate import calibrate_again, calibrate_folds
 from aegir.lab.cli.train import adjusted, training_packages
+from aegir.readers.bytes.annotator import load_byte_model
 from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
 from aegir.readers.bytes.heads import OUTPUTS
 from aegir.readers.swarm.network import PRIMARY_NAME
@@ -143,17 +144,27 @@ def _export_swarm(run: Path, out: Path) -> None:
     "calibrate",
     epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/ngrams-parts",
 )
-@click.argument("folds", nargs=-1, required=True, type=PathName(file_okay=False))
+@click.argument("folds", nargs=-1, type=PathName(file_okay=False))
 @verb_options("train calibrate")
 def calibrate(
     folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path, out: Path, into: Path | None
 ) -> None:
-    """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
+    """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs.
+
+    Without fold runs the mixture in --into is kept, and rules, pairs and thresholds are fitted to newly trained n-grams.
+    """
     is_swarm = into is not None and into.is_dir()
     weights = into / PRIMARY_NAME if into is not None and is_swarm else into
     checkpoint = load_checkpoint(weights) if weights else None
     annotator = "swarm" if is_swarm else "byte_model"
-    figures, everyday = calibrate_folds(folds, data, ngrams, out, annotator)
+    if folds:
+        figures, everyday = calibrate_folds(folds, data, ngrams, out, annotator)
+    elif weights and not is_swarm:
+        figures, everyday = calibrate_again(load_byte_model(weights), data, ngrams, out)
+    else:
+        raise UsageError(
+            "no fold run is given; name their folders, or with --into the weights of a byte network to fit again"
+        )
     if weights and checkpoint:
         facts = {**checkpoint.facts, **parse_json(out.read_text(encoding="utf-8"))}
         save_checkpoint(weights, replace(checkpoint, facts=facts))

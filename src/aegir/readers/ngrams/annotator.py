@@ -313,7 +313,8 @@ def trust_fine(
     if scores.fine is None:
         return scores
     named = [verdict.fine_type for verdict in verdicts]
-    return replace(scores, fine=trust.apply(scores.fine, named))
+    failing = [verdict.failing for verdict in verdicts]
+    return replace(scores, fine=trust.apply(scores.fine, named, failing))
 
 
 def mix_names(

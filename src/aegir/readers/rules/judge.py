@@ -3,7 +3,7 @@
     Column --summarise_column--> ColumnSummary --rules_for--> rules --apply_rule--> matches --weigh--> Verdict
 
 Rules are selected by comparing the column's traits with what each rule needs and excludes; the selection is cached
-per combination of traits. Of the 256 rules, lengths and header leave a few dozen to be applied to a typical column.
+per combination of traits. Of the 261 rules, lengths and header leave a few dozen to be applied to a typical column.
 
 Promises
   - never raises, whatever the text; `judge_columns` reports a failing column and goes on;
@@ -89,6 +89,8 @@ class RuleVerdict:
     """Short sentences: which values, which header."""
     is_settled: bool = False
     """Whether header and every value name one of the codes that nothing else looks like, such as an ISRC."""
+    failing: float = 0.0
+    """Share of the values that have the form of the fine type and fail its check digit, as test data do."""
     argues_for: frozenset[str] = frozenset()
     """Without a fine type, the column types for which the first sentence is a reason; empty if it is none."""
 
@@ -119,6 +121,7 @@ def judge(column: Column) -> RuleVerdict:
         vetoes -= {parent}  # a ticker is an identifier, though it has no digit
         support[parent] = PARENT_STRENGTH * confidence
     reported = decisive or _strongest(matches)
+    failed = _failed_check(matches, fine_type)
     return RuleVerdict(
         support=_rank_support(matches, hints, vetoes, support),
         vetoes=vetoes,
@@ -127,7 +130,9 @@ def judge(column: Column) -> RuleVerdict:
         evidence=_explain(summary, matches, hints, fine_type, reported),
         is_settled=decisive is not None
         and decisive.share == 1
+        and failed is None
         and fine_type in _CODES & set(hints),
+        failing=0.0 if failed is None else failed.failing / failed.checked,
         argues_for=frozenset(dict(reported.rule.support) if reported and not decisive else ()),
     )
 
@@ -276,6 +281,8 @@ def _explain(
     sentences = []
     if reported is not None:
         sentences.append(_sentence(reported))
+    if failed := _failed_check(matches, fine_type):
+        sentences.append(f"{failed.failing} of {failed.checked} values fail their check digit")
     if fine_type is not None and fine_type in hints:
         sentences.append(f"header {summary.header!r} suggests {_with_article(fine_type)}")
     elif hints and fine_type is None:
@@ -287,6 +294,11 @@ def _explain(
                 "but the values do not agree"
             )
     return tuple(sentences[:_MAX_SENTENCES])
+
+
+def _failed_check(matches: list[RuleMatch], fine_type: str | None) -> RuleMatch | None:
+    """Return the match of the fine type whose values fail their check digit, if some do."""
+    return next((each for each in matches if each.rule.name == fine_type and each.failing), None)
 
 
 def _strongest(matches: list[RuleMatch]) -> RuleMatch | None:

@@ -54,6 +54,11 @@ def is_card(value: str) -> bool:
     return 13 <= len(digits) <= 19 and len(set(digits)) > 1 and has_luhn_digit(digits)
 
 
+def has_card_form(value: str) -> bool:
+    """Return whether a value is written as a card number is, whatever its issuer and check digit."""
+    return 13 <= sum(map(str.isdigit, value)) <= 19 and bool(PATTERNS["card_form"].fullmatch(value))
+
+
 def is_currency_code(value: str) -> bool:
     """Return whether a value is a currency code, perhaps repeated: `EUR EUR EUR`."""
     codes = currency_codes()

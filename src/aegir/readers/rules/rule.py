@@ -80,6 +80,8 @@ class ValueRule:
     column_type: str | None = None
     """The column type of such values, where it is not the parent of the fine type: a bare 4012 under `length_mm`
     is a length written as a Number."""
+    check: Callable[[str], object] | None = None
+    """Truthy for values with a valid check digit, where `accepts` looks at their form alone: numbers for tests fail."""
 
     def passes(self, traits: int) -> bool:
         """Return whether a column of these traits can match."""
@@ -100,13 +102,16 @@ class RuleMatch:
     checked: int
     distinct: int
     example: str
+    failing: int = 0
+    """Matching cells that fail the `check` of the rule."""
 
 
 def read_rules(theme: str, tests: Mapping[str, Any]) -> tuple[ValueRule, ...]:
     """Return the rules of a table in `TABLES`; `tests` holds what it names under `test`, by name.
 
     A test is a function, or a method of a pattern or a set such as `isbn.fullmatch`. Empty fields stand for the defaults of `ValueRule`, `length`
-    is `least-most`, several traits are joined by |, and `options` are its other fields: `weak by_chance max_values=30`.
+    is `least-most`, several traits are joined by |, and `options` are its other fields: `weak by_chance max_values=30`, where
+    `check` names another test.
     """
     return tuple(
         _read_rule(dict(zip(COLUMNS.split(), fields, strict=True)), tests)
@@ -125,7 +130,7 @@ def _read_rule(row: dict[str, str], tests: Mapping[str, Any]) -> ValueRule:
     fields: dict[str, Any] = {"measure" if name.startswith(MEASURES) else "accepts": test}
     for option in row["options"].split():
         key, _, value = option.partition("=")
-        fields[key] = _OPTIONS[key](value)
+        fields[key] = tests[value] if key == "check" else _OPTIONS[key](value)
     for key, (column, read) in _FIELDS.items():
         if row[column]:
             fields[key] = read(row[column])
@@ -205,13 +210,14 @@ def _apply_to_values(
                 break
         else:
             return None
-    failed = distinct = 0
+    failed = failing = distinct = 0
     example = ""
     may_fail = checked * (1 - MIN_SHARE)
     for value, count in zip(values, counts, strict=True):
         if shortest <= len(value) <= longest and accepts(value):
             distinct += 1
             example = example or value
+            failing += count if rule.check and not rule.check(value) else 0
         else:
             failed += count
             if failed > may_fail:
@@ -224,6 +230,7 @@ def _apply_to_values(
         checked=checked,
         distinct=distinct,
         example=example,
+        failing=failing,
     )
 
 

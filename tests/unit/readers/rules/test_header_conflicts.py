@@ -57,7 +57,10 @@ def test_test_card_numbers_are_card_numbers() -> None:
     assert found.fine_type == "payment_card"
     assert dict(found.support)["IdentifierAT"] >= 0.8
     wrong = ("4111111111111112", "5555555555554445", "378282246310006")
-    assert verdict("card_number", *wrong).fine_type != "payment_card"
+    failing = verdict("card_number", *wrong)
+    assert (failing.fine_type, failing.failing) == ("payment_card", 1.0)
+    assert failing.fine_confidence < found.fine_confidence
+    assert verdict("number", *wrong).fine_type != "payment_card"
 
 
 def test_a_uuid_is_an_identifier() -> None:
