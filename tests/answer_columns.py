@@ -2,9 +2,10 @@
 
 from hypothesis import strategies as st
 
-from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, Guess, RowAnnotation, TableAnnotation
 from aegir.answers.reviewing import VERDICTS, Offer, Reviewed
 from aegir.answers.routing import RouterScore, Timing
+from aegir.vocabulary.terms import PERSON_STATES, ROW_NAMES, SPECIAL_CATEGORIES
 from aegir_rl.base.text import escape_surrogates
 
 # Any text at all, lone surrogates and control characters included, with the awkward ones often.
@@ -63,6 +64,10 @@ columns = st.builds(
     personal=st.booleans(),
     personal_level=st.none() | texts,
     personal_reason=st.none() | texts,
+    identifying_confidence=st.none() | confidences,
+    special=st.booleans(),
+    special_category=st.none() | st.sampled_from(SPECIAL_CATEGORIES) | texts,
+    tags=st.lists(texts, max_size=2).map(tuple),
     relation=st.none() | guesses,
     iri=st.none() | texts,
     relation_iri=st.none() | texts,
@@ -77,6 +82,14 @@ columns = st.builds(
         st.builds(Offer, st.none() | texts, confidences, texts, texts, texts), max_size=1
     ).map(tuple),
 )
+rows = st.builds(
+    RowAnnotation,
+    st.none() | st.sampled_from(ROW_NAMES),
+    st.none() | texts,
+    confidences,
+    st.sampled_from(PERSON_STATES),
+    confidences,
+)
 annotations = st.lists(
     st.builds(
         TableAnnotation,
@@ -85,6 +98,8 @@ annotations = st.lists(
         subject=st.none() | st.integers(0, 5),
         columns=st.lists(columns, max_size=4).map(tuple),
         annotator=texts,
+        row=st.none() | rows,
+        subject_repeats=st.booleans(),
         warnings=st.lists(texts, max_size=1).map(tuple),
         timing=st.none() | timings,
     ),

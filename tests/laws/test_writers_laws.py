@@ -86,6 +86,8 @@ PUBLISHED = (
     "fine_type",
     "personal_level",
     "personal_reason",
+    "identifying_confidence",
+    "special_category",
     "personal",
 )
 
@@ -99,6 +101,7 @@ def known_facts(column: ColumnAnnotation) -> dict[str, Any]:
     facts = {key: known[key] for key in PUBLISHED}
     facts |= {"relation": relation["label"], "relation_confidence": relation["confidence"]}
     facts["reasons"] = without_surrogates(reasons) or None
+    facts |= {"special": column.special or None, "tags": known.get("tags")}
     facts["reviewed"] = without_surrogates([shown_review(column)])[0] or None
     return {key: value for key, value in facts.items() if value is not None}
 

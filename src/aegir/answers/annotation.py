@@ -8,8 +8,8 @@ metadata and the service; docs/answers.md explains every field.
 
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line; only those of a swarm
-    (routing.py), of reviews (reviewing.py), of primary and foreign keys (keys.py), of statistics (statistics.py), of what is declared and of
-    missing values are absent where there was none;
+    (routing.py), of reviews (reviewing.py), of primary and foreign keys (keys.py), of statistics (statistics.py), of what is declared, of
+    missing values, of tags and of what a row is are absent where there was none;
   - confidences are rounded to 4 decimals; nothing else is changed; the preview of the values is not part of the dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
     cannot be read back, in one sentence that names the part at fault.
@@ -98,6 +98,8 @@ class ColumnAnnotation:
     """Whether the column holds data of a special category (GDPR, articles 9 and 10)."""
     special_category: str | None = None
     """Which one: a name of SPECIAL_CATEGORIES."""
+    tags: tuple[str, ...] = ()
+    """Tags of the user's organisation (tags.py)."""
     relation: Guess | None = None
     """Relation to the subject column; None for the subject itself and where no relation is likelier than none."""
     iri: str | None = None
@@ -145,10 +147,6 @@ class TableAnnotation:
     subject: int | None
     columns: tuple[ColumnAnnotation, ...]
     annotator: str
-    row: RowAnnotation | None = None
-    """What one row is; None from an annotator that does not say."""
-    subject_repeats: bool = False
-    """Whether rows share values of the subject, as lines of an order do."""
     warnings: tuple[str, ...] = ()
     preview: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
     """Some cells of each column, of the same rows and cut short, for reports that show the table."""
@@ -166,6 +164,10 @@ class TableAnnotation:
     """The columns that name a row, if some are likely to."""
     foreign_keys: tuple[ForeignKey, ...] = ()
     """Columns that refer to other tables of the same run, found when all of them are known."""
+    row: RowAnnotation | None = None
+    """What one row is; None from an annotator that does not say."""
+    subject_repeats: bool = False
+    """Whether rows share values of the subject, as lines of an order do."""
     statistics: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """Of an answer that was read from JSON: the numbers of rows, and under `columns` the statistics of each column."""
     sketches: tuple[KeySketch, ...] = field(default=(), compare=False, repr=False)
@@ -297,6 +299,7 @@ def _column_as_dict(column: ColumnAnnotation, annotation: TableAnnotation) -> di
         **{name: _plain(getattr(column, name)) for name in _READERS},
         **({"statistics": statistics} if statistics else {}),
         "special": column.special,
+        **({"tags": list(column.tags)} if column.tags else {}),
         **({"all_missing": True} if column.all_missing else {}),
         **_declared_as_dict(column.declared),
         **routing_as_dict(column.routing),
@@ -313,6 +316,7 @@ def _column_from_dict(data: Mapping[str, Any]) -> ColumnAnnotation:
         **values,
         all_missing=_flag(data.get("all_missing", False)),
         special=_flag(data.get("special", False)),
+        tags=tuple(map(_text, data.get("tags", ()))),
         declared=_declared_from_dict(data.get("declared")),
         routing=routing_from_dict(data),
         reviewed=reviewed_from_dict(data),
@@ -379,7 +383,7 @@ _READER_OF: dict[Any, Callable[[Any], Any]] = {
 _READERS = {
     each.name: _READER_OF[each.type]
     for each in fields(ColumnAnnotation)
-    if each.type in _READER_OF and each.name not in ("all_missing", "special")
+    if each.type in _READER_OF and each.name not in ("all_missing", "special", "tags")
 }
 """How the fields of a column that are always in its dictionary are read, in their order there."""
 _ADDED = ("personal_confidence", "identifying_confidence", "special_category")

@@ -3,11 +3,13 @@
 OpenMetadata: one object with what its API takes, in the order in which to send it
   glossary        CreateGlossary: one glossary, called Aegir
   glossaryTerms   CreateGlossaryTerm: a term for every label that was answered, with its definition
-  tables          CreateTable: columns with description, glossary term and PII tag, as suggestions of a tool
+  tables          CreateTable: columns with description, glossary term and tags, as suggestions of a tool; the tags of an
+                  organisation stand in place of those that OpenMetadata ships, since it takes one tag of PII or PersonalData
 
 DataHub: a list of metadata change proposals, as its source `file` reads them
   tagProperties, glossaryTermInfo      what tags and terms mean
   editableSchemaMetadata               description, tags and terms of the columns of a dataset
+  editableDatasetProperties            what one row of a dataset is
 
 Promises
   - confidence, annotator and personal level stand beside the answer; an unsure column gets a description that says so,
@@ -24,7 +26,11 @@ from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import CatalogueTable, catalogue_table
 from aegir.answers.metadata_formats import (
     PERSONAL_TAGS,
+    all_tags,
     describe,
+    describe_personal,
+    describe_rows,
+    describe_table,
     personal_tags,
     unique_names,
 )
@@ -44,6 +50,8 @@ OPEN_METADATA_TYPES = {
     "string": "STRING",
     "time": "TIME",
 }
+OPEN_METADATA_TAGS = ("PII.Sensitive", "PersonalData.SpecialCategory")
+"""Tags that OpenMetadata ships, for personal data and for special categories."""
 DATAHUB_ACTOR = "urn:li:corpuser:aegir"
 
 Document = dict[str, object]
@@ -103,6 +111,13 @@ def datahub_proposals(annotations: Sequence[TableAnnotation]) -> list[Document]:
             "editableSchemaFieldInfo": fields,
         }
         urn = _dataset_urn(catalogue_table(annotation))
+        if rows := describe_rows(annotation):
+            properties: Document = {
+                "created": stamp,
+                "lastModified": stamp,
+                "description": _shown(rows),
+            }
+            proposals.append(_proposal("dataset", urn, "editableDatasetProperties", properties))
         proposals.append(_proposal("dataset", urn, "editableSchemaMetadata", schema))
     return proposals
 
@@ -129,8 +144,7 @@ def _meaning(column: ColumnAnnotation) -> tuple[str, str | None]:
 
 def _description(column: ColumnAnnotation, annotator: str) -> str:
     """What is said of a column, how sure it is, and who says it."""
-    level = f"; personal data ({column.personal_level or 'yes'})" if column.personal else ""
-    return _shown(f"{describe(column)}{level} [Aegir, {annotator}]")
+    return _shown(f"{describe(column)}{describe_personal(column)} [Aegir, {annotator}]")
 
 
 def _open_metadata_table(annotation: TableAnnotation) -> Document:
@@ -142,7 +156,7 @@ def _open_metadata_table(annotation: TableAnnotation) -> Document:
     table: Document = {
         "name": _open_metadata_name(name),
         "displayName": _shown(where.table),
-        "description": _shown(f"Read from {where.path or annotation.table}."),
+        "description": _shown(describe_table(annotation, where.path or annotation.table)),
         "tableType": "Regular",
         "databaseSchema": ".".join(
             _quoted_part(_open_metadata_name(part or "default")) for part in parents
@@ -172,7 +186,9 @@ def _open_metadata_column(name: str, column: ColumnAnnotation, annotator: str) -
         term = f"{GLOSSARY}.{_quoted_part(_open_metadata_name(column.label))}"
         tags.append(_tag_label(term, "Glossary"))
     if column.personal:
-        tags.append(_tag_label("PII.Sensitive", "Classification"))
+        shipped = OPEN_METADATA_TAGS if column.special else OPEN_METADATA_TAGS[:1]
+        names = map(_open_metadata_name, column.tags or shipped)
+        tags += [_tag_label(name, "Classification") for name in dict.fromkeys(names)]
     described: Document = {"name": name}
     if column.name and column.name != name:
         described["displayName"] = _shown(column.name)
@@ -203,10 +219,10 @@ def _datahub_field(name: str, column: ColumnAnnotation, annotator: str) -> Docum
         "fieldPath": _shown(name),
         "description": _description(column, annotator),
     }
-    if tags := personal_tags(column):
+    if tags := [f"urn:li:tag:{_urn_part(tag)}" for tag in all_tags(column)]:
         why = _attribution(annotator, "reason", _shown(column.personal_reason or ""))
         described["globalTags"] = {
-            "tags": [{"tag": f"urn:li:tag:{tag}", "attribution": why} for tag in tags]
+            "tags": [{"tag": tag, "attribution": why} for tag in dict.fromkeys(tags)]
         }
     if column.label:
         sure = _attribution(annotator, "confidence", f"{round(column.confidence, DECIMALS)}")

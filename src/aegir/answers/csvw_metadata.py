@@ -16,6 +16,7 @@ from aegir.answers.data_package import Document, stated_notations
 from aegir.answers.metadata_formats import (
     CSVW_CONTEXT,
     describe,
+    describe_rows,
     known_facts,
     relative_path,
     unique_names,
@@ -61,10 +62,11 @@ def _csvw_table(annotation: TableAnnotation) -> Document:
         columns.append(_csvw_column(name, column, notation, is_subject=is_subject))
         if is_subject:
             schema["aboutUrl"] = f"#{{{_template_variable(name)}}}"
-    source = annotation.source or annotation.table
+    source, rows = annotation.source or annotation.table, describe_rows(annotation)
     table: Document = {
         "url": quote(_file_name_bytes(relative_path(source)), safe="/:?&=%#"),
         "dc:title": annotation.table,
+        **({"dc:description": rows} if rows else {}),
         "tableSchema": schema,
     }
     if annotation.text is not None:

@@ -23,6 +23,7 @@ from aegir.answers.key_exports import table_schema_keys
 from aegir.answers.keys import keys_as_dict
 from aegir.answers.metadata_formats import (
     describe,
+    describe_rows,
     known_facts,
     relative_path,
     slug_of,
@@ -40,6 +41,7 @@ DEFAULT_FORMATS = {"date": "%Y-%m-%d"}
 NO_QUOTE = "\x02"
 """Stands for no quote where a character must be given; it does not occur in text."""
 NESTING = (".json", ".jsonl", ".ndjson", ".geojson", ".parquet", ".pq", ".avro", ".orc")
+RESOURCE_OF_FILE = ("name", "title", "description", "path")
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
@@ -68,9 +70,11 @@ def stated_notations(annotation: TableAnnotation) -> CheckedFile:
 
 def _resource(name: str, annotation: TableAnnotation, keys: Document) -> Document:
     checked = stated_notations(annotation)
+    rows = describe_rows(annotation)
     resource: Document = {
         "name": name,
         "title": annotation.table,
+        **({"description": rows} if rows else {}),
         "type": "table",
         "path": relative_path(annotation.source or annotation.table),
     }
@@ -101,7 +105,7 @@ def _is_unfolded(annotation: TableAnnotation, tables: Sequence[str]) -> bool:
 
 def _as_file(resource: Document) -> Document:
     """The resource of a table that its file does not hold as such: a file, with the fields beside it."""
-    kept = {key: value for key, value in resource.items() if key in ("name", "title", "path")}
+    kept = {key: value for key, value in resource.items() if key in RESOURCE_OF_FILE}
     return {**kept, "aegir": resource["schema"]}
 
 

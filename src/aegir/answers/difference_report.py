@@ -164,6 +164,8 @@ def _column(column: ColumnAnnotation | None) -> dict[str, object] | None:
         "type": column.type,
         "personal": column.personal,
         "personal_level": column.personal_level,
+        "special": column.special,
+        "special_category": column.special_category,
     }
 
 

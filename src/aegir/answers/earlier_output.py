@@ -22,7 +22,8 @@ LONGEST_BEGINNING = 64 << 10
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _ANSWER = (
     rf'\{{\s*(?:"form": \d+,\s*)?"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
-    r'"subject": (?:null|\d+),\s*"annotator": "'
+    r'"subject": (?:null|\d+),\s*(?:"subject_repeats": true,\s*)?'
+    rf'(?:"row": \{{\s*"class": (?:null|{_TEXT}),\s*"noun": (?:null|{_TEXT}),[^}}]*\}},\s*)?"annotator": "'
 )
 BEGINNINGS = {  # of this form and of form 1, so that nobody has to remove old answers by hand
     "text": r".*\n\n  column +(?:label|type) +sure +relation +personal|[^\n]*   0 columns\n",

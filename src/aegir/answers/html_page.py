@@ -34,8 +34,12 @@ from aegir.answers.wording import (
     shown_level,
     shown_name,
     shown_offer,
+    shown_personal,
     shown_review,
     shown_routing,
+    shown_row,
+    shown_special,
+    shown_subject,
     shown_type,
     worth_listing,
 )
@@ -66,6 +70,7 @@ LEVELS = {
     "indirect": "identifies a person together with other columns",
     "about": "tells something about a person",
 }
+SPECIAL = "special category of personal data (GDPR, articles 9 and 10)"
 NOTE = (
     "The page holds values of the tables, personal ones too; hiding them here does not remove them."
 )
@@ -105,6 +110,8 @@ def _overview(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
     levels = ", ".join(f"{personal[level]:,} {level}" for level in LEVELS if personal[level])
     levels = f' <span class="soft">({levels})</span>' if levels else ""
     yield f'<li class="personal"><b>{personal.total():,}</b>with personal data{levels}</li>'
+    if special := sum(map(bool, map(shown_special, columns))):
+        yield f'<li class="personal" title="{SPECIAL}"><b>{special:,}</b>of special categories</li>'
     yield f"<li><b>{sum(map(is_unsure, columns)):,}</b>unsure</li>"
     yield "</ul>"
     kinds = Counter(column.kind for column in columns if column.kind)
@@ -134,6 +141,7 @@ def _filter(kinds: Sequence[str]) -> Iterator[str]:
     yield '<option value="unsure">unsure</option><option value="personal">personal data</option>'
     for level, meaning in LEVELS.items():
         yield f'<option value="{level}" title="{meaning}">personal, {level}</option>'
+    yield f'<option value="special" title="{SPECIAL}">special categories</option>'
     yield from (f'<option value="kind-{kind}">kind {kind}</option>' for kind in kinds)
     yield "</select>"
     yield '<label><input type="checkbox"> hide personal values</label>'
@@ -160,16 +168,15 @@ def _table(number: int, annotation: TableAnnotation) -> Iterator[str]:
 
 
 def _facts(annotation: TableAnnotation) -> str:
-    facts = [amount(len(annotation.columns), "column")]
+    row = shown_row(annotation.row)
+    facts = [f"<b><bdi>{_text(row)}</bdi></b>"] if row else []
+    facts.append(amount(len(annotation.columns), "column"))
     if annotation.profiles and (rows := annotation.profiles[0].total_rows) is not None:
         facts.append(amount(rows, "row"))
     if annotation.source and annotation.source != annotation.table:
         facts.append(_text(annotation.source))
-    facts += [
-        f"subject: <bdi>{_text(shown_name(column))}</bdi>"
-        for column in annotation.columns
-        if column.index == annotation.subject
-    ]
+    if subject := shown_subject(annotation):
+        facts.append(f"subject: <bdi>{_text(subject)}</bdi>")
     facts.append(f"answered by {_text(annotation.annotator)}")
     if routed := shown_routing(annotation):
         facts.append(_text(routed))
@@ -203,6 +210,7 @@ def _cell(column: ColumnAnnotation, values: Sequence[str]) -> str:
 def _column(annotation: TableAnnotation, column: ColumnAnnotation) -> Iterator[str]:
     marks = [
         *(["personal", column.personal_level or ""] if column.personal else []),
+        *(["special"] if shown_special(column) else []),
         *(["unsure"] if is_unsure(column) else []),
         *([f"kind-{column.kind}"] if column.kind in KINDS else []),
     ]
@@ -235,9 +243,8 @@ def _explanation(column: ColumnAnnotation) -> Iterator[str]:
             value = f"<span{masked}><span>{_text(example)}</span></span>" if such_as else ""
             yield f"<li>{_text(said + such_as)}{value}</li>"
         yield "</ul>"
-    if column.personal:
+    if said := shown_personal(column):
         level = f"{column.personal_level}: " if column.personal_level else ""
-        said = column.personal_reason or "likely to hold personal data"
         yield f"<h3>Personal data</h3><p>{_text(level + said)}</p>"
     yield from _guesses("Next best" if column.label else "Perhaps", column.runners_up)
     if column.type_runners_up != column.runners_up:
@@ -325,7 +332,10 @@ def _badge(column: ColumnAnnotation) -> str:
     if not column.personal:
         return ""
     meaning = LEVELS.get(column.personal_level or "", "likely to hold personal data")
-    return f'<span class="badge" title="{_text(meaning)}">{_text(shown_level(column))}</span>'
+    badge = f'<span class="badge" title="{_text(meaning)}">{_text(shown_level(column))}</span>'
+    if special := shown_special(column):
+        badge += f' <span class="badge" title="{SPECIAL}">{_text(special)}</span>'
+    return badge
 
 
 def _sureness(confidence: float) -> str:

@@ -12,10 +12,11 @@ import re
 from collections.abc import Sequence
 from pathlib import PureWindowsPath
 
-from aegir.answers.annotation import DECIMALS, ColumnAnnotation
+from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.statistics import shape_of
-from aegir.answers.wording import shown_review
+from aegir.answers.wording import shown_category, shown_level, shown_review, shown_row
 from aegir.tables.database_urls import is_database_url
+from aegir.vocabulary.terms import SPECIAL_CATEGORIES
 
 CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
 EXAMPLE = ", such as "
@@ -25,7 +26,23 @@ PERSONAL_TAGS = {
     "personal_direct": "Identifies a person.",
     "personal_indirect": "Identifies a person together with other columns.",
     "personal_about": "Describes a person.",
+    "special": "Holds data of a special category (GDPR, articles 9 and 10).",
+    **{
+        f"special_{name}": f"Holds data of a special category: {name.replace('_', ' ')}."
+        for name in SPECIAL_CATEGORIES
+    },
 }
+
+
+def describe_rows(annotation: TableAnnotation) -> str:
+    """A sentence that says what one row of a table is; empty where that is not known."""
+    said = shown_row(annotation.row)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def describe_table(annotation: TableAnnotation, read_from: str) -> str:
+    """What a table was read from, and what one row of it is."""
+    return f"Read from {read_from}. {describe_rows(annotation)}".rstrip()
 
 
 def describe(column: ColumnAnnotation) -> str:
@@ -47,12 +64,27 @@ def without_examples(sentence: str) -> str:
     return said + such_as + f"'{shape_of(example[1:-1])}'" if such_as else sentence
 
 
+def describe_personal(column: ColumnAnnotation) -> str:
+    """What follows a description where the column is personal: its level and its special category."""
+    if not column.personal:
+        return ""
+    said = ", ".join(filter(None, (shown_level(column), shown_category(column))))
+    return f"; personal data ({said})"
+
+
 def personal_tags(column: ColumnAnnotation) -> list[str]:
-    """The tags of a column that holds personal data; none of another."""
+    """Our own tags of a column that holds personal data; none of another."""
     if not column.personal:
         return []
-    level = f"personal_{column.personal_level}"
-    return ["personal", *([level] if level in PERSONAL_TAGS else [])]
+    tags = ["personal", f"personal_{column.personal_level}"]
+    if column.special:
+        tags += ["special", f"special_{column.special_category}"]
+    return [tag for tag in tags if tag in PERSONAL_TAGS]
+
+
+def all_tags(column: ColumnAnnotation) -> list[str]:
+    """Our own tags and those of the user's organisation, each once."""
+    return list(dict.fromkeys((*personal_tags(column), *column.tags)))
 
 
 def unique_names(names: Sequence[str | None]) -> list[str]:
@@ -93,6 +125,12 @@ def known_facts(column: ColumnAnnotation) -> dict[str, object]:
         "fine_type": column.fine_type,
         "personal_level": column.personal_level,
         "personal_reason": column.personal_reason,
+        "identifying_confidence": None
+        if column.identifying_confidence is None
+        else round(column.identifying_confidence, DECIMALS),
+        "special": column.special or None,
+        "special_category": column.special_category,
+        "tags": list(column.tags) or None,
         "relation": column.relation.label if column.relation else None,
         "relation_confidence": round(column.relation.confidence, DECIMALS)
         if column.relation

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.differences import ColumnChange, TableDifference
 from aegir.answers.metadata_formats import PERSONAL_TAGS, relative_path
+from aegir.answers.wording import shown_category
 from aegir.tables.database_urls import is_database_url
 from aegir_rl.base.text import escape_controls, escape_surrogates
 
@@ -60,10 +61,13 @@ def _findings(annotation: TableAnnotation) -> Iterator[Document]:
         name = _column_name(column)
         if column.personal:
             what = f"{name} holds personal data: {column.label or 'not decided'} ({column.confidence:.2f})"
-            reason = f", {column.personal_reason}" if column.personal_reason else ""
+            said = (what, column.personal_reason, shown_category(column))
             rule = f"personal-{column.personal_level}"
             rule = rule if rule in ANNOTATION_RULES else "personal-about"
-            yield _result(annotation, rule, what + reason, name)
+            result = _result(annotation, rule, ", ".join(filter(None, said)), name)
+            if column.tags:
+                result["properties"] = {"tags": list(map(_plain, dict.fromkeys(column.tags)))}
+            yield result
         elif column.label is None:
             yield _result(annotation, "not-decided", f"what {name} holds is not decided", name)
     for warning in annotation.warnings:

@@ -8,15 +8,16 @@ Promises
     that says so;
   - only columns with an answer get a comment, and values of personal columns are not quoted in it;
   - all statements together are one transaction: either every comment is set or none;
+  - what one row is stands behind dashes as the comment of the table: a view needs COMMENT ON VIEW instead;
   - keys stand below as constraints behind dashes: a person takes off those of the ones to be enforced.
 """
 
 from collections.abc import Iterator, Sequence
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation import TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.key_exports import sql_key_lines
-from aegir.answers.metadata_formats import describe
+from aegir.answers.metadata_formats import describe, describe_personal, describe_rows
 from aegir_rl.base.duckdb_engine import quote_name, quote_text
 from aegir_rl.base.text import escape_controls
 
@@ -54,6 +55,8 @@ def _table_lines(annotation: TableAnnotation) -> Iterator[str]:
     if relation is None:
         yield "-- the table's name has control characters or bytes that are no text: no comments"
         return
+    if rows := describe_rows(annotation):
+        yield f"-- COMMENT ON TABLE {relation} IS {quote_text(escape_controls(rows))};"
     for column in annotation.columns:
         if column.label is None or column.name is None:
             continue
@@ -61,9 +64,5 @@ def _table_lines(annotation: TableAnnotation) -> Iterator[str]:
             yield f"-- the name of column {column.index + 1} has control characters: {shown}"
             continue
         target = f"{relation}.{quote_name(column.name)}"
-        yield f"COMMENT ON COLUMN {target} IS {quote_text(_comment(column))};"
-
-
-def _comment(column: ColumnAnnotation) -> str:
-    level = f"; personal data ({column.personal_level or 'yes'})" if column.personal else ""
-    return escape_controls(f"{describe(column)}{level}")
+        comment = escape_controls(describe(column) + describe_personal(column))
+        yield f"COMMENT ON COLUMN {target} IS {quote_text(comment)};"

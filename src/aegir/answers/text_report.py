@@ -1,6 +1,6 @@
 """Annotations as a report for people: one block per table.
 
-    people.csv   4 columns, subject: full name, 2 personal
+    people.csv   one row is a member (person 0.97)   4 columns, subject: full name, 2 personal
 
       column     label                    sure  relation   personal  why
       ---------  -----------------------  ----  ---------  --------  ---------------------------
@@ -10,14 +10,14 @@
       note       unsure (price?)          0.12
 
 `label` is the most specific name, with the type in brackets where that is another name; `sure` is the probability of the
-label. What is less likely than not begins with `maybe`. With `why`, every reason is printed whole below its column, with
+label. The special category of a personal column stands in brackets behind its level. What is less likely than not begins with `maybe`. With `why`, every reason is printed whole below its column, with
 the next-best labels. Below a table stand its likely keys, and below one that a swarm has read which specialists were
 activated for how many columns.
 
 Promises
   - no line is wider than `width` (kept between 60 and 120 when it comes from the terminal);
   - without colour our own marks are ASCII only, and no escape sequence ever comes from a cell or header;
-  - where room is short, long names are cut, and types in brackets and reasons are left out; numbers never are;
+  - where room is short, long names are cut, and types and categories in brackets and reasons are left out; numbers never are;
   - reasons are cut between words, and end in a mark of omission then.
 """
 
@@ -38,15 +38,19 @@ from aegir.answers.wording import (
     shown_level,
     shown_name,
     shown_offer,
+    shown_personal,
     shown_routing,
+    shown_row,
+    shown_special,
     shown_specialists,
+    shown_subject,
     shown_type,
     worth_listing,
 )
 from aegir_rl.base.text import amount, escape_surrogates
 
 HEADINGS = ("column", "label", "sure", "relation", "personal", "why")
-WIDEST = (28, 36, 4, 25, 8)
+WIDEST = (28, 36, 4, 25, 22)
 """How wide each column but the last may grow while there is room."""
 NARROWEST = (10, 18, 4, 10, 8)
 """These and the gaps between them fill 60 cells, the narrowest terminal we write for."""
@@ -113,24 +117,27 @@ def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> 
 
 
 def _title(annotation: TableAnnotation, painter: "_Painter") -> str:
-    facts = f"   {amount(len(annotation.columns), 'column')}"
-    for column in annotation.columns:
-        if column.index == annotation.subject:
-            facts += f", subject: {shown_name(column)}"
+    row = shown_row(annotation.row)
+    facts = f"   {row}" if row else ""
+    facts += f"   {amount(len(annotation.columns), 'column')}"
+    if subject := shown_subject(annotation):
+        facts += f", subject: {subject}"
     personal = sum(column.personal for column in annotation.columns)
     facts += f", {personal} personal" if personal else ""
+    special = sum(map(bool, map(shown_special, annotation.columns)))
+    facts += f", {special} special" if special else ""
     return painter.line([(annotation.table, "bold"), (facts, "dim")])
 
 
 def _cells(column: ColumnAnnotation) -> tuple[_Cell, ...]:
     trust = "dim" if is_unsure(column) else "green" if column.confidence >= SURE else "yellow"
-    beside = shown_type(column)
+    beside, special = shown_type(column), shown_special(column)
     return (
         _Cell(shown_name(column)),
         _Cell(shown_label(column), trust, remark=f" ({beside})" if beside else ""),
         _Cell("", trust, number=shown_confidence(column)),
         _relation(column.relation) if column.relation else _Cell(""),
-        _Cell(shown_level(column), "magenta"),
+        _Cell(shown_level(column), "magenta", remark=f" ({special})" if special else ""),
     )
 
 
@@ -149,8 +156,8 @@ def _explanation(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
         yield "missing: ", "every value"
     if declared := shown_declared(column.declared):
         yield "declared: ", declared
-    if column.personal_reason:
-        yield "personal: ", column.personal_reason
+    if personal := shown_personal(column):
+        yield "personal: ", personal
     if column.routing:
         yield "specialists: ", shown_specialists(column.routing)
     yield from (("offered: ", shown_offer(offer)) for offer in column.offers)

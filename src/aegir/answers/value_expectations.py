@@ -21,9 +21,11 @@ from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.key_exports import dbt_relationships
 from aegir.answers.metadata_formats import (
+    all_tags,
     describe,
+    describe_rows,
+    describe_table,
     known_facts,
-    personal_tags,
     slug_of,
     unique_names,
 )
@@ -149,11 +151,17 @@ def expectation_suites(annotations: Sequence[TableAnnotation]) -> list[Document]
                 if column.name
                 for expectation in _column_expectations(annotation, column)
             ],
-            "meta": {"aegir": {"table": annotation.table, "annotator": annotation.annotator}},
+            "meta": {"aegir": _suite_facts(annotation)},
             "notes": "Made from a sample by aegir annotate; review before use.",
         }
         for name, annotation in zip(names, annotations, strict=True)
     ]
+
+
+def _suite_facts(annotation: TableAnnotation) -> Document:
+    rows = describe_rows(annotation)
+    facts: Document = {"table": annotation.table, "annotator": annotation.annotator}
+    return facts | ({"rows": rows} if rows else {})
 
 
 def dbt_lines(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
@@ -165,13 +173,13 @@ def dbt_lines(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
     related = dbt_relationships(annotations, models, fields)
     for model, annotation, names, refers in zip(models, annotations, fields, related, strict=True):
         yield f"  - name: {quoted_json(model)}"
-        yield f"    description: {quoted_json(f'Read from {annotation.table}.')}"
+        yield f"    description: {quoted_json(describe_table(annotation, annotation.table))}"
         yield "    columns:" if annotation.columns else "    columns: []"
         for name, column in zip(names, annotation.columns, strict=True):
             yield f"      - name: {quoted_json(name)}"
             yield f"        description: {quoted_json(describe(column))}"
             yield "        config:"
-            if tags := personal_tags(column):
+            if tags := all_tags(column):
                 yield f"          tags: {quoted_json(tags)}"
             yield "          meta:"
             for key, value in known_facts(column).items():
@@ -216,6 +224,10 @@ def _column_expectations(
     meta: Document = {"label": column.label, "confidence": round(column.confidence, DECIMALS)}
     if column.personal:
         meta["personal"] = column.personal_level or True
+        if column.special:
+            meta["special"] = column.special_category or True
+        if column.tags:
+            meta["tags"] = list(column.tags)
     yield {
         "type": "expect_column_to_exist",
         "kwargs": {"column": column.name},

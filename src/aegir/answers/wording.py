@@ -1,12 +1,14 @@
 """How answers are put into words, the same way in the report and on the page.
 
 shown_label(column)     "iso_date", "maybe category" below one half, "unsure (price?)", "no values"
+shown_row(row)          "one row is a customer (person 0.97)", "one row is an order (transaction 0.91) and belongs to a person (0.88)"
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
-from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, Guess, RowAnnotation, TableAnnotation
 from aegir.answers.keys import ForeignKey, PrimaryKey
 from aegir.answers.reviewing import Offer
 from aegir.answers.routing import RouterScore, Spawned, Timing, woken_first
@@ -18,6 +20,10 @@ SURE, UNSURE = 0.8, 0.5
 """From the first on an answer is sure; below the second it is a `maybe`."""
 WORTH_LISTING = 0.005
 """Guesses below this would be shown as 0.00."""
+UNCOUNTED = {"other": "something else", "software": "a piece of software"}
+"""Row classes that do not go with `a`."""
+VOWEL = re.compile(r"[ai]|e(?!u)|o(?!ne\b)|u(?!ni|s|ti)|hour|heir|hono", re.IGNORECASE)
+"""How a word begins that `an` stands before."""
 
 
 def shown_name(column: ColumnAnnotation) -> str:
@@ -55,6 +61,62 @@ def shown_confidence(column: ColumnAnnotation) -> str:
 def shown_level(column: ColumnAnnotation) -> str:
     """How near to a person, `yes` where that is not known, nothing for other columns."""
     return (column.personal_level or "yes") if column.personal else ""
+
+
+def shown_special(column: ColumnAnnotation) -> str:
+    """The special category of a personal column, `special` where it is not known which; nothing for other columns."""
+    if not (column.personal and column.special):
+        return ""
+    return (column.special_category or "special").replace("_", " ")
+
+
+def shown_category(column: ColumnAnnotation) -> str:
+    """The same in a sentence: `special category: sexual life`, or `special category`; nothing for other columns."""
+    special = shown_special(column)
+    return f"special category: {special}".removesuffix(": special") if special else ""
+
+
+def shown_personal(column: ColumnAnnotation) -> str:
+    """Why a column is personal, its special category, how likely it identifies persons, and its tags; nothing for other columns."""
+    if not column.personal:
+        return ""
+    identifying = column.identifying_confidence
+    said = (
+        column.personal_reason or "likely to hold personal data",
+        shown_category(column),
+        "" if identifying is None else f"identifying {identifying:.2f}",
+        f"tags: {', '.join(column.tags)}" if column.tags else "",
+    )
+    return "; ".join(filter(None, said))
+
+
+def shown_row(row: RowAnnotation | None) -> str:
+    """What one row is, and whether it is a person or belongs to one; nothing where its class is not known."""
+    if row is None or row.name is None:
+        return ""
+    thing = UNCOUNTED.get(row.name) or _with_article(row.name)
+    sure = f"{row.confidence:.2f}"
+    if row.noun:
+        thing, sure = _with_article(row.noun), f"{row.name} {sure}"
+    said = f"one row is {maybe(row.confidence)}{thing} ({sure})"
+    is_said = row.name == "person" and row.person == "self"
+    verb = {"self": "stands for", "linked": "belongs to"}.get(row.person)
+    if verb is None or is_said:
+        return said
+    return f"{said} and {maybe(row.person_confidence)}{verb} a person ({row.person_confidence:.2f})"
+
+
+def _with_article(noun: str) -> str:
+    return f"{'an' if VOWEL.match(noun) else 'a'} {noun}"
+
+
+def shown_subject(annotation: TableAnnotation) -> str:
+    """The name of the subject column, and whether its values repeat; nothing where there is none."""
+    for column in annotation.columns:
+        if column.index == annotation.subject:
+            repeats = " (repeats: several rows share it)" if annotation.subject_repeats else ""
+            return shown_name(column) + repeats
+    return ""
 
 
 def shown_routing(annotation: TableAnnotation) -> str:

@@ -35,7 +35,7 @@ from aegir_rl.base.text import SURROGATE, escape_controls, escape_formula, escap
 
 _CSV_COLUMNS = (
     "table source index name subject label confidence kind type type_confidence fine_type datatype personal "
-    "personal_level personal_reason relation relation_confidence iri relation_iri runners_up reasons reviewed"
+    "personal_level personal_reason identifying_confidence special special_category tags relation relation_confidence iri relation_iri runners_up reasons reviewed"
 )
 CSV_HEADER = tuple(_CSV_COLUMNS.split())
 """Columns of the CSV format: `index` counts from 0, flags are true or false, lists are joined by ` | `.

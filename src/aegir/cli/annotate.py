@@ -41,7 +41,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 
 @click.command(epilog="Example: aegir annotate lake/ --format jsonl --out annotations.jsonl")
 @click.argument("sources", metavar="TABLE...", nargs=-1, required=True)
-@verb_options("annotate")
+@verb_options("annotate", "tags")
 @verb_options("rows", "names", "tables", "seed", "reading")
 @verb_options("threshold")
 @verb_options(

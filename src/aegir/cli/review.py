@@ -18,6 +18,7 @@ import click
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.wording import (
+    shown_category,
     shown_confidence,
     shown_label,
     shown_level,
@@ -206,7 +207,7 @@ def _choices(column: ColumnAnnotation) -> list[str | None]:
 
 def _question(table: Table, column: ColumnAnnotation, progress: str) -> Iterator[str]:
     """The lines that show a column."""
-    level = shown_level(column)
+    level = ", ".join(filter(None, (shown_level(column), shown_category(column))))
     beside = f" ({shown_type(column)})" if shown_type(column) else ""
     answered = f"{shown_label(column)}{beside} {shown_confidence(column)}".strip()
     values = list(dict.fromkeys(table.columns[column.index].spread(SHOWN_VALUES)))

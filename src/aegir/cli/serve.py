@@ -43,7 +43,7 @@ DEFAULTS = RequestLimits()
     max_connections=DEFAULTS.connections,
     max_per_address=DEFAULTS.connections_per_address,
 )
-@verb_options("annotator", "effort", "routing")
+@verb_options("annotator", "effort", "routing", "tags")
 @click.option(
     "--log-decisions",
     metavar="FILE|URL",

@@ -36,6 +36,7 @@ from aegir.readers.mixing import Mixing, with_none
 from aegir.readers.ngrams.annotator import EVERYDAY
 from aegir.readers.ngrams.network import RAREST
 from aegir.tables.labelled import Accepted, ColumnLabels, Task
+from aegir.tables.leakage import HeldOutGroups
 from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ANSWER = (
     *("label", "confidence", "kind", "type", "type_confidence", "fine_type", "datatype"),
     *("personal", "personal_level", "personal_reason"),
+    *("identifying_confidence", "special", "special_category", "tags"),
 )
 STATISTICS = (
     "rows",

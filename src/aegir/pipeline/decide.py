@@ -18,12 +18,14 @@ from itertools import islice
 
 import numpy as np
 
-from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, Guess, RowAnnotation, TableAnnotation
 from aegir.pipeline.agree import FINE_GOES_WITH, REPEATED, agree
 from aegir.pipeline.by_header import read_headers
 from aegir.pipeline.correct import pool_siblings
+from aegir.pipeline.keys import find_keys
 from aegir.pipeline.personal import judge_personal
-from aegir.pipeline.subject import describes, find_keys, find_subject, repeats
+from aegir.pipeline.rows import KEY_ROWS, describe_rows, find_nouns
+from aegir.pipeline.subject import describes, find_subject, repeats
 from aegir.readers.calibration import Thresholds
 from aegir.readers.mixing import FAILING_TRUST
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
@@ -52,6 +54,9 @@ RELATED = 0.6
 SURE_FINE_TYPE = 0.95
 """What an annotator without probabilities of fine types has for one that a rule names."""
 ALL_MISSING, CONSTANT = "all_missing", "constant"
+SURE_WEB = 0.9
+"""Probability from which on a table is answered as one of the web. Of 570 everyday tables without their headers 33 have 0.5 or more
+and 2 this one, of 700 web tables 22 have less; from 0.5 on, 0.77 of the relations given to such everyday tables were right, so 0.82."""
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
 _KINDS: F32 = np.array(
@@ -63,6 +68,7 @@ def decide(
     table: Table, scores: TableScores, annotator: str, thresholds: Thresholds | None = None
 ) -> TableAnnotation:
     """Return the answer for each column of a table, or an abstention below the thresholds."""
+    scores = _settle_web(scores)
     if table.declares:
         from aegir.pipeline.declared_evidence import apply_declared
 
@@ -76,12 +82,15 @@ def decide(
     ]
     profiles = tuple(profile for _, profile in described)
     primary_key, sketches = find_keys(table, named, profiles)
-    subject = _subject(table, scores, named)
+    row = describe_rows(table, scores, named)
+    subject = _subject(table, scores, named, row)
     relations = _relations(table, scores, named, subject, limits.relations)
     return TableAnnotation(
         table=table.name,
         source=table.source,
         subject=subject,
+        row=row,
+        subject_repeats=subject is not None and _shares_values(table.columns[subject]),
         columns=tuple(
             _relate_column(
                 column,
@@ -107,6 +116,13 @@ def decide(
         sketches=sketches,
         text=table.text,
     )
+
+
+def _settle_web(scores: TableScores) -> TableScores:
+    """Return the scores of a table that is likely but not surely of the web as those of an everyday one."""
+    if LIKELY <= scores.web < SURE_WEB:
+        return replace(scores, web=float(np.nextafter(LIKELY, 0)))
+    return scores
 
 
 def _name_column(
@@ -368,7 +384,12 @@ def _relations_of(type_name: str | None, fine_type: str | None) -> tuple[bool, .
     return tuple(relates(relation, known, fine_type) for relation in RELATION_NAMES)
 
 
-def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotation]) -> int | None:
+def _subject(
+    table: Table,
+    scores: TableScores,
+    columns: Sequence[ColumnAnnotation],
+    row: RowAnnotation | None,
+) -> int | None:
     """Return the column that names the row: the one stated, or on web tables the one chosen if it can name a row.
 
     Web tables without headers repeat their subject: a row may be one of several lines about it.
@@ -378,15 +399,21 @@ def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotati
         return chosen
     if scores.web >= LIKELY and (chosen is None or _can_be_subject(table, columns[chosen])):
         return chosen
-    return find_subject(table, columns)
+    return find_subject(table, columns, row, find_nouns(table, columns))
 
 
 def _can_be_subject(table: Table, answer: ColumnAnnotation) -> bool:
     """Return whether a column of a web table has values that name rows."""
     column = table.columns[answer.index]
     has_headers = any(each.name for each in table.columns)
-    repeated = has_headers and repeats(column)
+    constant = len(column.values) >= KEY_ROWS and len(set(column.present)) == 1
+    repeated = constant or (has_headers and repeats(column))
     return bool(column.present) and not describes(answer) and not repeated
+
+
+def _shares_values(column: Column) -> bool:
+    """Return whether two rows have the same value in a column."""
+    return len(set(column.present)) < len(column.present)
 
 
 def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:

@@ -32,16 +32,8 @@ from pathlib import PurePath
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.keys import ForeignKey, KeySketch
-from aegir.pipeline.subject import (
-    LEAST_KEY,
-    MOST_HASHES,
-    PARENTS,
-    PEOPLE,
-    SUPERIORS,
-    header_words,
-    split_key_word,
-    table_words,
-)
+from aegir.pipeline.header_words import header_words, split_key_word, table_words
+from aegir.pipeline.keys import LEAST_KEY, MOST_HASHES, PARENTS, PEOPLE, SUPERIORS
 from aegir.tables.datatype import ColumnProfile
 
 LEAST_CONFIDENCE = 0.5

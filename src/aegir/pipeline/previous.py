@@ -84,6 +84,8 @@ def _kept(old: ColumnAnnotation, new: ColumnAnnotation, evidence: Evidence) -> C
             personal=old.personal,
             personal_level=old.personal_level,
             personal_reason=old.personal_reason,
+            special=old.personal and new.special,
+            special_category=new.special_category if old.personal else None,
         )
     named = (old.label, old.type, old.fine_type)
     is_same = named == (new.label, new.type, new.fine_type)

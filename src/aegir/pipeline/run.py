@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from aegir.answers.annotation import TableAnnotation
+from aegir.answers.tags import TagPolicy, load_tags
 from aegir.answers.text_report import render_text
 from aegir.answers.writers import FORMATS, check_format
 from aegir.memory.location import load_memory, memory_exists
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from aegir.routing.decisions import RoutedTable
 
 COLUMNS_AT_ONCE = 512
+NO_TAGS = TagPolicy()
 LINKED_COLUMNS = 10_000
 """Columns whose answers are kept until keys between their tables are looked for."""
 
@@ -101,6 +103,8 @@ class Prepared:
     """Reviews that decide about columns they were made of."""
     previous: "PreviousAnswers | None" = None
     """Earlier answers that are kept while they stay plausible."""
+    tags: TagPolicy = NO_TAGS
+    """The tags that personal columns get."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,7 @@ def prepare(
     """
     if annotator is not None:
         _check_object(annotator, settings)
+    tags = load_tags(settings.tags)
     chosen = annotator or load_annotator(settings, readers=readers, say=say)
     if settings.custom_types and type_files(types_folder()):
         from aegir.pipeline.custom_types.recognising import with_custom_types
@@ -184,7 +189,7 @@ def prepare(
     memory = memory or load_reviews(settings)
     if memory is not None and memory.note:
         say(memory.note)
-    return Prepared(settings, chosen, thresholds, memory, previous)
+    return Prepared(settings, chosen, thresholds, memory, previous, tags)
 
 
 def _check_object(annotator: object, settings: AnnotationSettings) -> None:
@@ -382,6 +387,7 @@ def _answer(
         answer = memory.apply(shown, answer) if memory else answer
         answer = _with_names(answer, table) if hidden else answer
         answer = prepared.previous.apply(answer) if prepared.previous else answer
+        answer = prepared.tags.apply(answer)
         if prepared.settings.notations:
             answer = _with_notations(table, answer)
         yield Answered(index, answer, table, scores.routed, _personal_probabilities(scores))

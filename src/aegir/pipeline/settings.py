@@ -37,7 +37,7 @@ MOST_SPAWNED = 9_999
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 ROWS_IN_QUERY = 10_000
 """Rows that a request may have sampled."""
-PATHS = ("model", "routing", "policy", "previous")
+PATHS = ("model", "routing", "policy", "previous", "tags")
 _KINDS: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
     (("rows", "seed", "skip"), (int,), "a whole number"),
     (("encoding", "delimiter", "sheet"), (str,), "text"),
@@ -98,6 +98,8 @@ class AnnotationSettings:
     """Whether taught types answer."""
     previous: Path | None = None
     """Earlier answers (json or jsonl), each of which is kept while it stays plausible."""
+    tags: Path | None = None
+    """A file (TOML) with the tags of an organisation, by personal level and special category."""
     notations: bool = True
     """Whether answers know how values are written, which formats for programs that parse values need."""
     memory: str | bool = True

@@ -1,34 +1,38 @@
-"""Which column of a table names its rows, judged by what the columns were found to be, and which columns are its key.
+"""Which column of a table names its rows, judged by what the columns were found to be and by what one row is.
 
-    find_subject(table, answers)        the index of a column without gaps or repetition, or None
-    find_keys(table, answers, profiles) the likely primary key, of one column or two, and sketches for foreign_keys.py
+    find_subject(table, answers, row, nouns)    the index of a column, or None
 
 A name, a key or a title can name a row; a quantity, a flag, a duration, a coordinate or prose cannot, though all its
-values may differ. Where nothing else does, a date can. What begins a table (only constant columns stand before it) may be
-a date, as in a time series, or a postal code, as in a list of areas; a key or a name further right goes before these, in
-a table of KEY_ROWS rows. Whole numbers that rise from row to row in the first column are the last resort.
+values may differ, nor can a column of one value. The first of these that there is is the subject:
 
-A primary key has no gaps and no repetition in the sample, and is called like one: `id`, `order_id` in a table of orders,
-any other `…_id`, or it is an identifier, or stands first. Two columns are a key where no single one is likely, both are called like
-keys, and no pair of values repeats. A sample cannot prove a key, so a key has a confidence. A declared key is the key.
+  1. a column without gaps or repetition: the key or name of what a row is (`customer_id` in a table of customers) before
+     other names. What begins a table (only constant columns and numbers of rows stand before it) may be a date, as in a
+     time series, or a postal code, as in a list of areas; a key or a name further right goes before these, in a table of
+     KEY_ROWS rows;
+  2. a key or a name of which nearly all values differ, or a date that begins the table;
+  3. what leads to a row: an address, an e-mail address, a link, a date further right;
+  4. by the class of the row, the key that lines of an order repeat, the key or time of a log, the name that several rows share.
+     Statistics by several dimensions have none;
+  5. numbers of rows.
+
+In an event, a case or a transaction, the names of those who take part and of its place do not name the row.
 """
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from functools import lru_cache
-from itertools import combinations, pairwise
-from struct import pack
-from zlib import crc32
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 
-from aegir.answers.annotation import ColumnAnnotation
-from aegir.answers.keys import KeySketch, PrimaryKey
-from aegir.tables.datatype import MISSING, ColumnProfile
+from aegir.answers.annotation import ColumnAnnotation, RowAnnotation
+from aegir.pipeline.header_words import split_key_word, split_words
+from aegir.pipeline.rows import KEY_ROWS, NAME_WORDS, ROW_NUMBER, ShownNoun, differs, stem_of
 from aegir.tables.table import Column, Table
+from aegir.vocabulary.row_nouns import noun_of
 from aegir.vocabulary.terms import TYPE_NAMES
 
-KEY_ROWS = 8
-"""In fewer rows any column may differ by chance."""
+NEARLY_ALL = 0.9
+"""Share of different values among the rows from which on a name or a key names them although some repeat or are missing."""
+MOSTLY_DIFFERENT = 0.6
+"""Share of different values from which on a time or a key names the rows of a log."""
 _QUANTITIES = frozenset(("number", "money", "measure"))
 _NAMES_OF_UNITS = frozenset(
     ("currency", "currency_code", "currency_name", "unitCode", "unitText", "unit_code", "unit_name")
@@ -57,26 +61,209 @@ _DESCRIPTIONS = frozenset(
 _LEADING = frozenset(("postalCode", "postal_code", "semantic_version", "text"))
 """Names that name rows only where a table begins with them; so do those of the kind `time`."""
 _KEYS = frozenset(("identifier", "name", "person"))
+_NAMES = frozenset(("name", "person"))
+_FOUND_BY = frozenset(
+    (
+        *("email", "email_address", "url", "URL", "street_address", "streetAddress"),
+        *("postal_address", "PostalAddress", "foreign_key", "text"),
+    )
+)
+"""Names of columns that lead to what a row is without naming it."""
+_BARE = frozenset((word,) for word in ("id", "key", "uuid", "guid", "code", *NAME_WORDS))
+"""Headers of keys and names that leave out of what."""
+_PARTIES = frozenset(
+    (
+        *("full_name", "first_name", "last_name", "Person/name", "user_name", "company"),
+        *("organisation_name", "government_body", "sports_team", "school_or_university"),
+        *("Organization", "SportsTeam", "LocalBusiness/name"),
+    )
+)
+"""Names of columns of persons and organisations."""
+_WITH_PARTIES = frozenset(("event", "case", "transaction", "activity", "link", "schedule"))
+"""Classes of rows in which persons and organisations take part; their names do not name the row."""
+_LOGGED = frozenset(("activity", "measurement", "software"))
+_KEYED = _LOGGED | {"transaction", "schedule", "case", "response"}
+"""Classes of rows that repeat the key of what they are lines of."""
+_THINGS = frozenset(("identifier", "name", "person", "place", "science"))
+"""Kinds of columns that name things, also where several rows are about one."""
+_OF_THINGS = frozenset(
+    (
+        *("person", "organisation", "place", "product", "work", "asset", "organism"),
+        *("substance", "posting"),
+    )
+)
+"""Classes of rows that are about a thing with a name."""
+_NAMED_ONCE = frozenset(("statistic", "period", "quote", "code", "link", "other"))
+"""Classes of rows that a repeated key does not name: it is one of several dimensions."""
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII).fullmatch
 
 
-def find_subject(table: Table, answers: Sequence[ColumnAnnotation]) -> int | None:
-    """Return the column that names every row, or None."""
-    differ = [
+def find_subject(
+    table: Table,
+    answers: Sequence[ColumnAnnotation],
+    row: RowAnnotation | None = None,
+    nouns: Sequence[ShownNoun] = (),
+) -> int | None:
+    """Return the column that names the rows, or None; `row` and `nouns` are what rows.py says of them."""
+    row_class = row.name if row else None
+    own = _own_columns(answers, nouns, row_class)
+    numbering = _numbering_columns(table, answers, own)
+    naming = [
         answer
-        for column, answer in zip(table.columns, answers, strict=True)
-        if _differs(column) and not describes(answer)
+        for answer in answers
+        if _varies(table.columns[answer.index])
+        and answer.index not in numbering
+        and (answer.index in own or not _is_party(table, answer, row_class))
+        and (not describes(answer) or (answer.index in own and answer.kind in _QUANTITIES))
     ]
-    if not differ:
-        return _first_if_numbered(table)
-    first = differ[0].index
-    naming = [answer for answer in differ if not _leads(answer)]
-    keys = [answer for answer in naming if _is_key(answer)]
-    if not _leads(differ[0]) or not naming:
+    whole = [answer for answer in naming if differs(table.columns[answer.index])]
+    nearly = [answer for answer in naming if _nearly_names(table, answer, own)]
+    choices = (
+        _lead(table, [each for each in whole if _is_name(each)], own),
+        _first(each for each in nearly if each.index in own),
+        _first(each for each in nearly if each.kind != "time"),
+        _first(nearly),
+        _first(each for each in whole if not _leads(each)),
+        _first(whole),
+        _natural_key(table, naming, row_class, own),
+        min(numbering, default=None),
+        _first_if_numbered(table),
+    )
+    return next((index for index in choices if index is not None), None)
+
+
+def _own_columns(
+    answers: Sequence[ColumnAnnotation], nouns: Sequence[ShownNoun], row_class: str | None
+) -> set[int]:
+    """Return the columns whose headers say that they are the key or the name of the row itself."""
+    agreeing = (each for each in nouns if row_class is None or row_class in each.head.classes)
+    noun = next(agreeing, None)
+    return {answer.index for answer in answers if _is_own(answer, noun)}
+
+
+def _is_own(answer: ColumnAnnotation, noun: ShownNoun | None) -> bool:
+    """Return whether a header is the key or name of a noun, or that noun itself above words; or leaves out of what it is a key."""
+    words = split_words(answer.name or "")
+    stem = stem_of(words)
+    if not stem:
+        return words in _BARE and answer.datatype != "number"
+    found = noun_of(stem)
+    if noun is None or found is None or found.english != noun.head.english:
+        return False
+    if any(word.isdigit() for word in words):
+        return False
+    return answer.datatype == "string" or (stem != words and answer.datatype != "number")
+
+
+def _lead(table: Table, names: Sequence[ColumnAnnotation], own: Collection[int]) -> int | None:
+    """Return which of the columns that name every row does so best."""
+    if not names:
+        return None
+    first = names[0].index
+    named = [each for each in names if not _leads(each)]
+    keys = [each for each in named if _is_key(each)]
+    if mine := [each for each in named if each.index in own]:
+        return mine[0].index
+    if not _leads(names[0]):
         return first
     if _begins(table, first):
         return keys[0].index if keys and len(table.columns[first].values) >= KEY_ROWS else first
-    return (keys or naming)[0].index
+    return _first(keys or named)
+
+
+def _natural_key(
+    table: Table, answers: Sequence[ColumnAnnotation], row_class: str | None, own: Collection[int]
+) -> int | None:
+    """Return the key that lines of an order repeat, the key or time of a log, or the name that several rows of a thing share."""
+    if row_class is None or row_class in _NAMED_ONCE:
+        return None
+    keys = [
+        each
+        for each in answers
+        if each.index in own or (row_class in _KEYED and _is_called_key(each))
+    ]
+    if row_class in _LOGGED:
+        keys += [each for each in answers if each.kind == "time"]
+    elif row_class in _OF_THINGS:
+        keys += [each for each in answers if each.kind in _THINGS]
+    mostly = _first(each for each in keys if _share(table.columns[each.index]) >= MOSTLY_DIFFERENT)
+    if mostly is not None or row_class == "measurement":
+        return mostly
+    return _first(each for each in keys if each.index in own or row_class in _KEYED)
+
+
+def _first(answers: Iterable[ColumnAnnotation]) -> int | None:
+    return next((answer.index for answer in answers), None)
+
+
+def _varies(column: Column) -> bool:
+    """Return whether a column has values, and in a table of several rows different ones."""
+    return len(set(column.present)) > (len(column.values) > 1)
+
+
+def _share(column: Column) -> float:
+    """Return how many of the rows have a value of their own, were each value counted once."""
+    return len(set(column.present)) / len(column.values)
+
+
+def _is_name(answer: ColumnAnnotation) -> bool:
+    """Return whether a column names rows by itself rather than leads to them."""
+    return _FOUND_BY.isdisjoint((answer.label, answer.type))
+
+
+def _numbering_columns(
+    table: Table, answers: Sequence[ColumnAnnotation], own: Collection[int]
+) -> set[int]:
+    """Return the columns that number the rows and are no keys by their headers.
+
+    In a table without headers that may be its key, unless another column names every row.
+    """
+    if any(column.name for column in table.columns):
+        return {
+            answer.index
+            for answer in answers
+            if answer.index not in own
+            and not _is_called_key(answer)
+            and (answer.label == ROW_NUMBER or _is_unnamed_number(table, answer))
+        }
+    names = any(
+        each.kind in _NAMES and not describes(each) and differs(table.columns[each.index])
+        for each in answers
+    )
+    return {answer.index for answer in answers if names and answer.label == ROW_NUMBER}
+
+
+def _is_unnamed_number(table: Table, answer: ColumnAnnotation) -> bool:
+    return not answer.name and _numbers_rows(table.columns[answer.index])
+
+
+def _nearly_names(table: Table, answer: ColumnAnnotation, own: Collection[int]) -> bool:
+    """Return whether a column names nearly every row."""
+    column = table.columns[answer.index]
+    if len(column.values) < KEY_ROWS or not _is_name(answer):
+        return False
+    if answer.kind == "time":
+        return _begins(table, answer.index) and _share(column) >= NEARLY_ALL
+    named = _is_key(answer) or answer.index in own
+    unknown = answer.label is None and answer.datatype == "string"
+    return (named or unknown) and _share(column) >= NEARLY_ALL
+
+
+def _is_party(table: Table, answer: ColumnAnnotation, row_class: str | None) -> bool:
+    """Return whether a column says who took part in what a row is, or where it was; what names every row and begins the table does not."""
+    if row_class not in _WITH_PARTIES:
+        return False
+    if answer.kind != "place" and _PARTIES.isdisjoint((answer.label, answer.type)):
+        return False
+    column = table.columns[answer.index]
+    enough = len(column.values) >= KEY_ROWS
+    return not (enough and differs(column) and _begins(table, answer.index))
+
+
+def _is_called_key(answer: ColumnAnnotation) -> bool:
+    """Return whether a header says of what a column is the key."""
+    stem, key = split_key_word(split_words(answer.name or ""))
+    return bool(stem) and key is not None
 
 
 def describes(answer: ColumnAnnotation) -> bool:
@@ -106,287 +293,21 @@ def _is_key(answer: ColumnAnnotation) -> bool:
     return answer.kind in _KEYS and answer.label != "foreign_key"
 
 
-def _differs(column: Column) -> bool:
-    """Return whether no cell is missing and no two are equal."""
-    present = column.present
-    return len(present) == len(column.values) == len(set(present)) > 0
-
-
 def _first_if_numbered(table: Table) -> int | None:
-    """Return the first column if it numbers the rows: whole numbers that only rise, in two rows or more."""
-    values = table.columns[0].values if table.columns else ()
+    """Return the first column if it numbers the rows."""
+    return 0 if table.columns and _numbers_rows(table.columns[0]) else None
+
+
+def _numbers_rows(column: Column) -> bool:
+    """Return whether a column holds whole numbers that only rise, in two rows or more."""
+    values = column.values
     if len(values) < 2 or not all(map(_WHOLE, values)):
-        return None
-    return 0 if all(int(a) < int(b) for a, b in pairwise(values)) else None
+        return False
+    return all(int(a) < int(b) for a, b in pairwise(values))
 
 
 def _begins(table: Table, index: int) -> bool:
-    """Return whether only columns of one value, or of none, stand before a column."""
-    return all(len(set(column.present)) <= 1 for column in table.columns[:index])
-
-
-LEAST_KEY = 0.5
-"""Confidence from which a primary key is answered."""
-LONGEST_KEY = 40
-"""Mean length of the longest texts that are keys."""
-MOST_HASHES = 256
-"""Hashes that are kept of a column: the least of them, so that two columns keep the same ones."""
-MOST_PAIRED = 6
-"""Columns that are tried in pairs."""
-PREFIXED = 0.8
-"""Share of the headers of a table that begin with the same word, from which on it means nothing."""
-KEY_WORDS = frozenset(
-    (
-        *("id", "key", "pk", "sk", "fk", "code", "cd", "no", "nr", "num", "number"),
-        *("uuid", "guid", "uid", "ref", "ident", "identifier"),
+    """Return whether only columns of one value, of none, or of the numbers of rows stand before a column."""
+    return all(
+        len(set(column.present)) <= 1 or _numbers_rows(column) for column in table.columns[:index]
     )
-)
-_KEY_ENDS = ("uuid", "guid", "code", "number", "key", "id")
-"""Key words that end a header without a mark between the words (`albumid`)."""
-_AFFIXES = frozenset(
-    (
-        *("dim", "fact", "fct", "stg", "tbl", "tb", "tab", "table", "raw", "src", "mart", "lkp"),
-        *("ref", "data", "dataset", "t", "d", "f", "vw"),
-    )
-)
-"""Words of table names that say what sort of table it is, not what its rows are."""
-_BOUNDARY = re.compile(
-    r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^0-9A-Za-z\u0080-\U0010ffff]+"
-)
-PARENTS = frozenset(("parent", "replyto", "previous", "predecessor", "successor", "replacedby"))
-"""Headers, without a word for key, that refer to another row of the same table, …"""
-SUPERIORS = frozenset(("reportto", "reportsto", "manager", "mgr", "supervisor", "boss", "superior"))
-PEOPLE = frozenset(
-    ("employee", "emp", "staff", "person", "people", "user", "member", "worker", "agent")
-)
-"""… and those that do so in tables of people."""
-_POSITIONS = ("line", "seq", "position", "ordinal")
-"""Beginnings of headers that number the parts of something."""
-_PAIRED_KINDS = frozenset(("identifier", "name", "place", "category", "time", "person"))
-_EXPECTED_COLLISIONS = 3.0
-"""Pairs of equal rows that chance would give two columns of values, from which on their absence means something."""
-
-
-Words = tuple[str, ...]
-
-
-@lru_cache(maxsize=4096)
-def words_of(name: str) -> Words:
-    """Return the words of a header or the name of a table, in lower case and singular."""
-    return tuple(_singular(word.lower()) for word in _BOUNDARY.split(name) if word)
-
-
-def header_words(names: Sequence[str | None]) -> list[Words]:
-    """Return the words of the headers of a table, without one that begins nearly all of them (`o` in `o_orderkey`)."""
-    headers = [words_of(name or "") for name in names]
-    firsts = Counter(words[0] for words in headers if len(words) > 1)
-    word, count = firsts.most_common(1)[0] if firsts else ("", 0)
-    if len(names) < 3 or count < PREFIXED * len(names):
-        return headers
-    return [words[1:] if words[:1] == (word,) and len(words) > 1 else words for words in headers]
-
-
-def split_key_word(words: Words) -> tuple[Words, str | None]:
-    """Return what a header names, and the word that says it is a key: `customer`, `id`; None without such a word."""
-    if not words:
-        return (), None
-    if words[-1] in KEY_WORDS:
-        return words[:-1], words[-1]
-    if words[0] in ("id", "fk", "pk"):
-        return words[1:], words[0]
-    for end in _KEY_ENDS:
-        if words[-1].endswith(end) and len(words[-1]) > len(end) + 2:
-            return (*words[:-1], _singular(words[-1].removesuffix(end))), end
-    return words, None
-
-
-def table_words(name: str) -> Words:
-    """Return the words of a table's name that say what its rows are."""
-    words = words_of(name)
-    return tuple(word for word in words if word not in _AFFIXES and not word.isdigit()) or words
-
-
-def find_keys(
-    table: Table, answers: Sequence[ColumnAnnotation], profiles: Sequence[ColumnProfile]
-) -> tuple[PrimaryKey | None, tuple[KeySketch, ...]]:
-    """Return the primary key, if one is likely, and sketches of the columns that may take part in keys."""
-    named = table_words(_name_within(table))
-    words = header_words([answer.name for answer in answers])
-    among_keys = any(map(_is_repeated_key, words, profiles))
-    chances = [
-        _key_chance(answer, profile, words[answer.index], named, among_keys=among_keys)
-        for answer, profile in zip(answers, profiles, strict=True)
-    ]
-    best = max(range(len(chances)), key=chances.__getitem__, default=None)
-    key = None
-    if declared := tuple(
-        index
-        for index, column in enumerate(table.columns)
-        if column.declared and column.declared.primary_key
-    ):
-        key = PrimaryKey(declared, 1.0, holds=profiles[declared[0]].complete, declared=True)
-        chances = [1.0 if declared == (index,) else each for index, each in enumerate(chances)]
-    elif best is not None and chances[best] >= LEAST_KEY:
-        key = PrimaryKey((best,), chances[best], holds=profiles[best].complete)
-    if key is None or key.confidence < _OF_THIS_TABLE:
-        pair = _paired_key(table, answers, profiles, words, named)
-        key = pair if pair and (key is None or pair.confidence > key.confidence) else key
-    sketches = tuple(
-        _sketch(table.columns[answer.index], answer.index, chance)
-        for answer, profile, chance in zip(answers, profiles, chances, strict=True)
-        if chance >= LEAST_KEY or _may_refer(answer, profile, words[answer.index])
-    )
-    return key, sketches
-
-
-_OF_THIS_TABLE, _PART_OF_NAME, _ANY_KEY, _IDENTIFIER, _FIRST = 0.97, 0.85, 0.75, 0.7, 0.6
-_AMONG_KEYS = 0.7
-"""What is left where rows were left out and another column, which repeats, is called like a key: values of a sample differ by chance."""
-_DIFFER_BY_CHANCE = 0.9
-"""What is left of two columns that a sample would not show to repeat."""
-_BRIDGE, _NUMBERED, _TWO_KEYS, _TWO_NAMES = 0.9, 0.85, 0.8, 0.6
-"""How often columns that are unique in the sample are keys, by what they are called (docs/answers.md has the measurement)."""
-
-
-def _key_chance(
-    answer: ColumnAnnotation,
-    profile: ColumnProfile,
-    words: Words,
-    named: Words,
-    *,
-    among_keys: bool,
-) -> float:
-    """Return how likely a column is the key of its table; 0 where values repeat or are missing."""
-    if profile.missing or profile.distinct != profile.rows or not profile.rows:
-        return 0.0
-    if not _can_be_key(answer, profile):
-        return 0.0
-    stem, key_word = split_key_word(words)
-    first = 0.1 * (answer.index == 0)
-    if key_word or (words and "".join(words) == "".join(named)):
-        match = _match_table(stem, named)
-        other = _ANY_KEY + first
-        by_chance = among_keys and not profile.complete
-        return max(match, _AMONG_KEYS * other if by_chance else other)
-    if answer.kind == "identifier":
-        return _IDENTIFIER + first
-    if describes(answer) or profile.rows < KEY_ROWS:
-        return 0.0
-    return _FIRST if answer.index == 0 else 0.3
-
-
-def _is_repeated_key(words: Words, profile: ColumnProfile) -> bool:
-    """Return whether a column is called like a key and repeats."""
-    repeated = 1 < profile.distinct < profile.rows - profile.missing
-    return repeated and split_key_word(words)[1] is not None
-
-
-def _match_table(stem: Words, named: Words) -> float:
-    """Return how likely a key that names these things is that of a table of this name."""
-    joined, table = "".join(stem), "".join(named)
-    if not joined or joined == table:
-        return _OF_THIS_TABLE
-    return _PART_OF_NAME if stem[-1] in named or joined in table else 0.0
-
-
-def _can_be_key(answer: ColumnAnnotation, profile: ColumnProfile) -> bool:
-    if answer.datatype in ("boolean", "empty", "time", "number"):
-        return False
-    return profile.mean_length <= LONGEST_KEY
-
-
-def _may_refer(answer: ColumnAnnotation, profile: ColumnProfile, words: Words) -> bool:
-    """Return whether the values of a column may be keys of some table."""
-    if profile.distinct == 0 or answer.datatype in ("boolean", "date", "datetime", "time"):
-        return False
-    if profile.mean_length > LONGEST_KEY or (profile.least or 0) < 0:
-        return False
-    if split_key_word(words)[1] or answer.kind == "identifier":
-        return True
-    if "".join(words) in PARENTS or "".join(words) in SUPERIORS:
-        return True
-    return answer.datatype != "number" and not describes(answer)
-
-
-def _paired_key(
-    table: Table,
-    answers: Sequence[ColumnAnnotation],
-    profiles: Sequence[ColumnProfile],
-    words: Sequence[Words],
-    named: Words,
-) -> PrimaryKey | None:
-    """Return the likeliest key of two columns."""
-    keys = [
-        each
-        for each in answers
-        if not profiles[each.index].missing
-        and profiles[each.index].distinct > 1
-        and each.datatype not in ("number", "boolean")
-        and profiles[each.index].mean_length <= LONGEST_KEY
-    ]
-    stems = {each.index: split_key_word(words[each.index]) for each in keys}
-    called = [each.index for each in keys if stems[each.index][1]][:MOST_PAIRED]
-    best: PrimaryKey | None = None
-    for first, second in combinations(called, 2):
-        parts = ["".join(stems[index][0]) for index in (first, second)]
-        is_bridge = all(part and part in "".join(named) for part in parts)
-        chance = _BRIDGE if is_bridge and parts[0] != parts[1] else _TWO_KEYS
-        if any(part.startswith(_POSITIONS) for part in parts):
-            chance = max(chance, _NUMBERED)
-        by_chance = _expected_collisions(profiles, first, second) < 1
-        if chance == _TWO_KEYS and by_chance and not profiles[first].complete:
-            chance *= _DIFFER_BY_CHANCE
-        if (best is None or chance > best.confidence) and _together_unique(table, first, second):
-            best = PrimaryKey((first, second), chance, holds=profiles[first].complete)
-    if best is not None:
-        return best
-    begin = [each.index for each in keys if each.index < 3 and each.kind in _PAIRED_KINDS]
-    for first, second in combinations(begin, 2):
-        expected = _expected_collisions(profiles, first, second)
-        if expected >= _EXPECTED_COLLISIONS and _together_unique(table, first, second):
-            return PrimaryKey((first, second), _TWO_NAMES, holds=profiles[first].complete)
-    return None
-
-
-def _expected_collisions(profiles: Sequence[ColumnProfile], first: int, second: int) -> float:
-    """Return how many pairs of rows would be equal in two columns whose values have nothing to do with each other."""
-    ways = profiles[first].distinct * profiles[second].distinct
-    return profiles[first].rows ** 2 / (2 * ways)
-
-
-def _together_unique(table: Table, first: int, second: int) -> bool:
-    pairs = list(zip(table.columns[first].values, table.columns[second].values, strict=True))
-    return len(set(pairs)) == len(pairs) > 1
-
-
-def _sketch(column: Column, index: int, chance: float) -> KeySketch:
-    values = {cell.strip() for cell in column.present}
-    values.difference_update(MISSING)
-    texts = {value.removesuffix(".0") for value in values}
-    numbers = [int(text) for text in texts if _WHOLE(text)]
-    whole = bool(numbers) and len(numbers) == len(texts)
-    joined = "\0".join(texts if whole else values).encode("utf-8", "surrogatepass")
-    hashes = sorted(map(crc32, joined.split(b"\0")))[:MOST_HASHES] if values else []
-    return KeySketch(
-        column=index,
-        unique=chance,
-        whole=whole,
-        least=min(numbers) if whole else 0,
-        greatest=max(numbers) if whole else 0,
-        hashes=pack(f">{len(hashes)}I", *hashes).hex(),
-    )
-
-
-def _name_within(table: Table) -> str:
-    """Return what a table is called where it stands, without folder and suffix of its file."""
-    return table.title or re.split(r"[/\\]", table.name)[-1].partition(".")[0]
-
-
-def _singular(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "xes", "ches", "shes", "uses")):
-        return word[:-2]
-    if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aegir.answers.annotation import TableAnnotation
+from aegir.answers.tags import load_tags
 from aegir.answers.writers import check_format
 from aegir.memory.location import load_memory, memory_exists
 from aegir.memory.recall import ReviewMemory
@@ -73,6 +74,7 @@ class RequestAnnotator:
         self._with_types: dict[int, tuple[object, Annotator]] = {}
         self._reviews: tuple[object, ReviewMemory | None] | None = None
         self._store: DecisionStore | None = None
+        self._tags = load_tags(settings.tags)
         self.annotator = load_annotator(settings, say=say)
 
     def answer_jobs(self, jobs: Sequence[AnnotateJob]) -> Iterator[tuple[int, Reply]]:
@@ -153,7 +155,8 @@ class RequestAnnotator:
         annotator = self._annotator(settings)
         thresholds = choose_thresholds(annotator, settings)
         memory = self._memory() if settings.memory else None
-        return annotate_sources(tables, Prepared(settings, annotator, thresholds, memory))
+        prepared = Prepared(settings, annotator, thresholds, memory, tags=self._tags)
+        return annotate_sources(tables, prepared)
 
     def _memory(self) -> ReviewMemory | None:
         """Return what is remembered by now; a file is read again when it has changed, a database every time."""

@@ -21,7 +21,10 @@ from aegir.answers.wording import (
     shown_label,
     shown_name,
     shown_offer,
+    shown_personal,
     shown_review,
+    shown_row,
+    shown_special,
 )
 from aegir.pipeline.run import Annotations, Failure
 from aegir.service.jobs import REPORT, AnnotateJob
@@ -100,7 +103,7 @@ def _report(answer: JobAnswers) -> dict[str, Any]:
     tables = []
     for number, table in enumerate(answer.tables):
         shown: dict[str, Any] = {**annotation_as_dict(table), "preview": table.preview}
-        shown["shown_keys"] = shown_keys(table)
+        shown |= {"shown_keys": shown_keys(table), "shown_row": shown_row(table.row)}
         for index, column in enumerate(table.columns):
             shown["columns"][index] |= _wording(column)
             if profile := profile_of(table, column):
@@ -123,6 +126,8 @@ def _wording(column: ColumnAnnotation) -> dict[str, Any]:
         "meanings": list(meanings(column)),
         "shown_declared": shown_declared(column.declared),
         "shown_review": shown_review(column),
+        "shown_personal": shown_personal(column),
+        "shown_special": shown_special(column),
         "shown_offers": [shown_offer(offer) for offer in column.offers],
     }
 

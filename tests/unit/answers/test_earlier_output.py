@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, RowAnnotation, TableAnnotation
 from aegir.answers.earlier_output import BEGINNINGS, is_earlier_output
 from aegir.answers.text_report import render_text
 from aegir.answers.writers import FORMATS
@@ -16,6 +16,13 @@ COLUMN = ColumnAnnotation(
 ANSWERS = {
     "one table": [TableAnnotation('odd "name"\n.csv', "x\\y.csv", 0, (COLUMN,), "rules")],
     "no source": [TableAnnotation("stdin", None, None, (COLUMN,), "rules")] * 2,
+    "a row": [
+        TableAnnotation(
+            *("t", None, 0, (COLUMN,), "rules"),
+            row=RowAnnotation("person", 'a "}" b', 0.9, "self", 0.9),
+            subject_repeats=True,
+        )
+    ],
     "no columns": [TableAnnotation("t", None, None, (), "rules")],
     "no tables": [],
 }

@@ -117,6 +117,8 @@ def test_json_is_one_array_with_every_key_in_order():
         "personal_level": None,
         "personal_reason": None,
         "personal_confidence": None,
+        "identifying_confidence": None,
+        "special_category": None,
         "relation": {"label": "datePublished", "confidence": 0.87},
         "iri": "https://schema.org/Date",
         "relation_iri": "https://schema.org/datePublished",
@@ -124,6 +126,7 @@ def test_json_is_one_array_with_every_key_in_order():
         "type_runners_up": [],
         "relation_runners_up": [{"label": "releaseDate", "confidence": 0.1}],
         "reasons": [],
+        "special": False,
     }
     assert list(table["columns"][1].items()) == list(published.items())
     assert table["columns"][0]["confidence"] == table["columns"][0]["type_confidence"] == 0.9124
@@ -137,16 +140,16 @@ def test_jsonl_is_one_line_per_table():
 def test_csv_is_one_line_per_column():
     assert FORMATS["csv"]([BOOKS]) == (
         "table,source,index,name,subject,label,confidence,kind,type,type_confidence,fine_type,"
-        "datatype,personal,personal_level,personal_reason,relation,relation_confidence,iri,"
-        "relation_iri,runners_up,reasons,reviewed\n"
+        "datatype,personal,personal_level,personal_reason,identifying_confidence,special,special_category,tags,"
+        "relation,relation_confidence,iri,relation_iri,runners_up,reasons,reviewed\n"
         "books.csv,shelf/books.csv,0,title,true,Book/name,0.9124,name,Book/name,0.9124,,string,"
-        "false,,,,,https://schema.org/name,,Movie/name 0.0500 | product_name 0.0200,"
+        "false,,,,false,,,,,https://schema.org/name,,Movie/name 0.0500 | product_name 0.0200,"
         "header says title,\n"
         "books.csv,shelf/books.csv,1,published,false,iso_date,0.9700,time,Date,0.9900,iso_date,date,"
-        "false,,,datePublished,0.8700,https://schema.org/Date,https://schema.org/datePublished,,,\n"
-        "books.csv,shelf/books.csv,2,,false,,0.3000,,,0.6000,,empty,false,,,,,,,price 0.3000,,\n"
+        "false,,,,false,,,datePublished,0.8700,https://schema.org/Date,https://schema.org/datePublished,,,\n"
+        "books.csv,shelf/books.csv,2,,false,,0.3000,,,0.6000,,empty,false,,,,false,,,,,,,price 0.3000,,\n"
         "books.csv,shelf/books.csv,3,title,false,Person/name,0.7500,person,Person/name,0.7500,,"
-        "string,true,direct,names a person,,,https://schema.org/name,,,"
+        "string,true,direct,names a person,,false,,,,,https://schema.org/name,,,"
         '"they said ""by"" | two words each",\n'
     )
 

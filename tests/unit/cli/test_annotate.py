@@ -341,6 +341,27 @@ def test_the_seed_and_the_number_of_rows_decide_what_is_looked_at(tmp_path: Path
     assert one != other
 
 
+def test_a_file_of_tags_maps_levels_to_tags(tmp_path: Path):
+    table, tags, old = tmp_path / "t.csv", tmp_path / "tags.toml", tmp_path / "old.jsonl"
+    table.write_text("mail,size\nann@example.org,1\nbob@example.org,2\ncyd@example.org,3\n")
+    tags.write_text('[levels]\ndirect = ["PII.High", "Contact"]\n')
+    arguments = ("annotate", str(table), "--annotator", "rules", "--json")
+    done = run(*arguments, "--tags", str(tags), "--out", str(old))
+    assert done.code == 0
+    mail, size = json.loads(old.read_text())["columns"]
+    assert mail["tags"] == ["PII.High", "Contact"]
+    assert "tags" not in size
+    kept = run(*arguments, "--previous", str(old))
+    assert "tags" not in json.loads(kept.out)["columns"][0]
+    called = annotate(table, annotator="rules", tags=str(tags))
+    assert called[0].columns[0].tags == ("PII.High", "Contact")
+    tags.write_text('[levels]\nhigh = "A"\n[special]\nhelth = "B"\n')
+    refused = run(*arguments, "--tags", str(tags))
+    assert (refused.code, refused.out) == (2, "")
+    (line,) = refused.said
+    assert "unknown names: 'high' in [levels], 'helth' in [special]; there are any, direct" in line
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

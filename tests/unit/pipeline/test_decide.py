@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from aegir.answers.annotation import Guess
-from aegir.pipeline.decide import RELATED, best_guesses, decide
+from aegir.pipeline.decide import RELATED, SURE_WEB, best_guesses, decide
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, ROW_NAMES, TYPE_NAMES
 
 TABLE = Table("t", (Column("who", ("Ann", "Bob")), Column("mail", ("a@b.org", "c@d.org"))))
 PLAIN = Table("t", (Column("who", ("Ann", "Bob")), Column("where", ("Oslo", "Bern"))))
@@ -392,4 +392,49 @@ def test_thresholds_depend_on_the_kind_of_table():
     limits = Thresholds(0.95, 0.95, everyday=Thresholds(0.2, 0.2))
     asked = everyday([{"Date": 0.9}] * 2, [{}] * 2, [{"birthDate": 0.9}] * 2)
     assert decide(TABLE, asked, "fake", limits).columns[0].type == "Date"
-    assert decide(TABLE, replace(asked, web=0.8), "fake", limits).columns[0].type is None
+    assert decide(TABLE, replace(asked, web=SURE_WEB), "fake", limits).columns[0].type is None
+    unsure = replace(asked, web=SURE_WEB - 0.01)
+    assert decide(TABLE, unsure, "fake", limits).columns[0].type == "Date"
+
+
+def with_rows(asked: TableScores, row_class: str) -> TableScores:
+    rows = np.array([0.9 * (name == row_class) for name in ROW_NAMES], np.float32)
+    return replace(asked, rows=rows, person=np.array([0.9, 0.1, 0.0], np.float32))
+
+
+def test_what_a_row_is_goes_into_the_answer_and_decides_on_the_subject():
+    lines = Table(
+        "order_lines.csv",
+        (Column("order_id", ("7", "7", "8", "9")), Column("units", ("1", "2", "1", "5"))),
+    )
+    asked = everyday([{"IdentifierAT": 0.9}, {"Number": 0.9}], [{}, {}])
+    answer = decide(lines, with_rows(asked, "transaction"), "fake")
+    assert answer.row is not None
+    assert (answer.row.name, answer.row.noun) == ("transaction", "order line")
+    assert (answer.subject, answer.subject_repeats) == (0, True)
+    plain = decide(lines, asked, "fake")
+    assert (plain.row, plain.subject, plain.subject_repeats) == (None, None, False)
+
+
+def test_a_subject_whose_values_differ_does_not_repeat():
+    answer = decide(PLAIN, everyday([{}, {}], [{"full_name": 0.9}, {}]), "fake")
+    assert (answer.subject, answer.subject_repeats) == (0, False)
+
+
+@pytest.mark.parametrize("web", [0.6, 1.0])
+def test_a_column_of_one_repeated_word_is_no_subject_in_a_table_without_headers(web: float):
+    rows = 8
+    words = Table(
+        "t",
+        (Column(None, ("pine",) * rows), Column(None, tuple(f"{n}.5" for n in range(rows)))),
+    )
+    asked = replace(everyday([{}, {}], [{"thing_name": 0.9}, {}], web=web), subject=0)
+    assert decide(words, asked, "fake").subject is None
+
+
+def test_a_table_that_may_be_of_the_web_gets_only_relations_that_everyday_tables_get():
+    asked = everyday([{}] * 2, [{}] * 2, [{"email": 0.55}, {"telephone": 0.55}], web=SURE_WEB)
+    sure = decide(PLAIN, asked, "fake").columns
+    assert any(column.relation for column in sure)
+    unsure = decide(PLAIN, replace(asked, web=SURE_WEB - 0.01), "fake").columns
+    assert not any(column.relation for column in unsure)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from aegir.answers.annotation import annotation_as_dict, annotation_from_dict
+from aegir.pipeline.header_words import split_key_word, table_words, words_of
 from aegir.pipeline.run import Annotations, Answered, annotate, link_answers
-from aegir.pipeline.subject import split_key_word, table_words, words_of
 
 LIBRARY = Path(__file__).parents[3] / "examples" / "library" / "library.db"
 Link = tuple[str, str, str, str]

@@ -63,6 +63,18 @@ def test_personal_is_kept_within_the_margin(answer: TableAnnotation):
     assert previous.apply(answer).columns[6].personal
 
 
+def test_what_is_kept_as_not_personal_is_of_no_special_category(answer: TableAnnotation):
+    columns = list(answer.columns)
+    columns[6] = replace(
+        columns[6], personal=True, personal_level="about", special=True, special_category="health"
+    )
+    special = replace(answer, columns=tuple(columns))
+    kept = PreviousAnswers([answer]).apply(special).columns[6]
+    assert (kept.personal, kept.special, kept.special_category) == (False, False, None)
+    again = PreviousAnswers([special]).apply(special).columns[6]
+    assert (again.special, again.special_category) == (True, "health")
+
+
 def test_answers_written_by_annotate_are_read_and_kept(tmp_path: Path):
     file = tmp_path / "answers.jsonl"
     file.write_text(annotate(SNAPSHOTS / "orders_2024.csv").to("jsonl"))

@@ -73,6 +73,7 @@ CHANGED = AnnotationSettings(
     custom_types=False,
     notations=False,
     previous=Path("answers.jsonl"),
+    tags=Path("tags.toml"),
     memory="reviews.db",
 )
 """Every setting is another than by default."""

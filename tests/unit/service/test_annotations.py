@@ -7,17 +7,20 @@ from typing import Any
 
 import pytest
 
+from aegir.answers.annotation import ColumnAnnotation, RowAnnotation, TableAnnotation
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import annotate
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator, TableScores
 from aegir.service import annotations
 from aegir.service.annotations import RequestAnnotator, Stores
-from aegir.service.jobs import AnnotateJob, Sent
+from aegir.service.jobs import REPORT, AnnotateJob, Sent
 from aegir.service.limits import RequestLimits
+from aegir.service.reports import JobAnswers, reply_to
 from aegir.service.responses import Reply
 from aegir.service.worker import JobWorker, build_worker
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UsageError
 from aegir_rl.processes.plain import to_json
 
 NOWHERE = Stores()
@@ -66,6 +69,40 @@ def test_the_answer_is_that_of_the_python_call(folder: Path, monkeypatch: pytest
     (reply,) = answers(job(folder, "a.csv", "b.csv", rows=1, seed=3))
     said = annotate("a.csv", "b.csv", annotator="rules", rows=1, seed=3)
     assert reply.body.decode() == said.to("json")
+
+
+def test_the_tags_of_the_service_are_in_every_answer_and_no_request_names_a_file(folder: Path):
+    tags = folder / "tags.toml"
+    tags.write_text('[levels]\ndirect = "PII.High"\n')
+    annotator = RequestAnnotator(RULES.changed(tags=tags), RequestLimits(), NOWHERE, say=print)
+    for format_ in ("json", REPORT):
+        ((_, reply),) = annotator.answer_jobs([job(folder, "a.csv", format_=format_)])
+        answered = json.loads(reply.body)
+        number, mail = (answered["tables"] if format_ == REPORT else answered)[0]["columns"]
+        assert "tags" not in number
+        assert mail["tags"] == ["PII.High"]
+    assert mail["shown_personal"].endswith("tags: PII.High")
+    with pytest.raises(UsageError, match="unknown option 'tags'"):
+        AnnotationSettings.from_query({"tags": str(tags)})
+
+
+def test_the_report_for_the_page_says_what_a_row_is(folder: Path):
+    row = RowAnnotation("person", "customer", 0.97, "self", 0.99)
+    column = ColumnAnnotation(
+        *(0, "faith", "religion", 0.9, "category", None, 0.9, "religion", "string", True, "about"),
+        special=True,
+        special_category="religion",
+    )
+    table = TableAnnotation("a.csv", None, 0, (column,), "rules", row=row, subject_repeats=True)
+    reply = reply_to(JobAnswers(0, job(folder, "a.csv", format_=REPORT), [table]), 0.1)
+    (shown,) = json.loads(reply.body)["tables"]
+    assert shown["shown_row"] == "one row is a customer (person 0.97)"
+    assert (shown["subject_repeats"], shown["row"]["class"]) == (True, "person")
+    assert shown["columns"][0]["shown_special"] == "religion"
+    assert (
+        shown["columns"][0]["shown_personal"]
+        == "likely to hold personal data; special category: religion"
+    )
 
 
 def test_a_part_that_cannot_be_read_is_told_in_a_header(folder: Path):

@@ -87,10 +87,10 @@ class RuleVerdict:
     """At least 0.8 when `fine_type` is set, 0 otherwise."""
     evidence: tuple[str, ...] = ()
     """Short sentences: which values, which header."""
-    is_settled: bool = False
-    """Whether header and every value name one of the codes that nothing else looks like, such as an ISRC."""
     failing: float = 0.0
     """Share of the values that have the form of the fine type and fail its check digit, as test data do."""
+    is_settled: bool = False
+    """Whether header and every value name one of the codes that nothing else looks like, such as an ISRC."""
     argues_for: frozenset[str] = frozenset()
     """Without a fine type, the column types for which the first sentence is a reason; empty if it is none."""
 
@@ -128,11 +128,11 @@ def judge(column: Column) -> RuleVerdict:
         fine_type=fine_type,
         fine_confidence=confidence,
         evidence=_explain(summary, matches, hints, fine_type, reported),
+        failing=0.0 if failed is None else failed.failing / failed.checked,
         is_settled=decisive is not None
         and decisive.share == 1
         and failed is None
         and fine_type in _CODES & set(hints),
-        failing=0.0 if failed is None else failed.failing / failed.checked,
         argues_for=frozenset(dict(reported.rule.support) if reported and not decisive else ()),
     )
 

@@ -95,7 +95,7 @@ export const openColumn = (card, column, actions) => {
     ...column.meanings.map(([name, meaning]) => make("p", {}, make("b", {}, name), `: ${meaning}`)),
     ...(column.shown_review ? [make("p", { class: "reviewed" }, column.shown_review)] : []),
     ...(column.reasons.length ? [make("h3", {}, "Why"), make("ul", {}, column.reasons.map((reason) => make("li", {}, ...reasonParts(column, reason))))] : []),
-    ...(column.personal ? [make("h3", {}, "Personal data"), make("p", {}, `${column.personal_level || "yes"}: ${column.personal_reason || "likely to hold personal data"}`)] : []),
+    ...(column.personal ? [make("h3", {}, "Personal data"), make("p", {}, `${column.personal_level || "yes"}: ${column.shown_personal}`)] : []),
     ...(guesses(column.label ? "Next best" : "Perhaps", column.runners_up) || []),
     ...(guesses("Other relations", column.relation_runners_up) || []),
     ...(column.shown_statistics ? [make("h3", {}, "Statistics"), make("p", { dir: "auto" }, column.shown_statistics.join("; "))] : []),

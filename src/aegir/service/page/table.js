@@ -7,14 +7,15 @@ const chip = (column, open) => {
   return make("button", { type: "button", class: classes.join(" ").trim(), onclick: open }, column.shown);
 };
 
-const relationText = (column, isSubject) => {
-  if (isSubject) return make("span", { class: "subject" }, "subject");
+const relationText = (column, isSubject, repeats) => {
+  if (isSubject) return make("span", { class: "subject", title: repeats ? "several rows share it" : null }, repeats ? "subject, repeats" : "subject");
   if (!column.relation) return null;
   return make("span", { class: "relation" }, `${column.relation.label} `, make("span", { class: "soft number" }, figure(column.relation.confidence)));
 };
 
-const headCell = (column, isSubject, open, choose) => {
+const headCell = (column, isSubject, repeats, open, choose) => {
   const badge = column.personal ? make("span", { class: "badge" }, column.personal_level || "personal") : null;
+  const special = column.shown_special ? make("span", { class: "badge", title: "special category of personal data (GDPR, articles 9 and 10)" }, column.shown_special) : null;
   const reviewed = column.reviewed ? make("span", { class: "reviewed", title: "a person has reviewed this column" }, "✓ reviewed") : null;
   const box = make("input", { type: "checkbox", "aria-label": `choose ${column.title} as an example`, onchange: choose });
   return make(
@@ -23,7 +24,7 @@ const headCell = (column, isSubject, open, choose) => {
     make("label", { class: "choose" }, box, make("bdi", { class: "name" }, column.title)),
     make("div", {}, chip(column, open)),
     make("div", {}, column.sure ? sureness(column.confidence) : null),
-    make("div", { class: "marks" }, badge, reviewed, relationText(column, isSubject)),
+    make("div", { class: "marks" }, badge, special, reviewed, relationText(column, isSubject, repeats)),
   );
 };
 
@@ -37,7 +38,7 @@ export const tableCard = (table, entry, actions) => {
   const heads = table.columns.map((column, place) => {
     const open = () => openColumn(card, column, actions);
     const choose = (event) => { column.chosen = event.target.checked; document.dispatchEvent(new Event("chosen")); };
-    return headCell(column, place === table.subject, open, choose);
+    return headCell(column, place === table.subject, Boolean(table.subject_repeats), open, choose);
   });
   const rows = rowsOf(table.preview).map((cells) =>
     make("tr", {}, cells.map((cell, place) =>
@@ -47,19 +48,19 @@ export const tableCard = (table, entry, actions) => {
   card.scroller = make("div", { class: "preview", tabindex: 0, role: "region", "aria-label": `Preview of ${table.table}` },
     make("div", { class: "grid" }, card.lines, grid));
   card.heads = heads;
-  const facts = [amount(table.columns.length, "column"), ...(table.rows === null ? [] : [amount(table.rows, "row")]), `answered by ${table.annotator}`];
+  const facts = [...(table.shown_row ? [table.shown_row] : []), amount(table.columns.length, "column"), ...(table.rows === null ? [] : [amount(table.rows, "row")]), `answered by ${table.annotator}`];
   card.element = make(
     "section",
     { class: "table", "aria-label": table.table },
     make("h2", { dir: "auto" }, table.table),
-    make("p", { class: "facts" }, facts.join(" · ")),
+    make("p", { class: "facts", dir: "auto" }, facts.join(" · ")),
     table.shown_keys.length ? make("p", { class: "facts", dir: "auto" }, `keys: ${table.shown_keys.join("; ")}`) : null,
     table.warnings.map((warning) => make("p", { class: "warning" }, warning)),
     card.scroller,
   );
   card.columns = table.columns.map((column, place) => ({
     column,
-    marks: () => [column.personal ? "personal" : "", column.unsure ? "unsure" : "", column.reviewed ? "reviewed" : ""],
+    marks: () => [column.personal ? "personal" : "", column.shown_special ? "special" : "", column.unsure ? "unsure" : "", column.reviewed ? "reviewed" : ""],
     words: () => `${table.table} ${column.title} ${column.shown} ${column.type || ""} ${column.relation?.label || ""}`.toLowerCase(),
     show: (fits) => { for (const row of grid.rows) row.cells[place].hidden = !fits; },
   }));
