@@ -17,6 +17,7 @@ half, web tables (1,630 types, 1,342 relations) and everyday tables (415 types),
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,6 +39,8 @@ from aegir_rl.base.arrays import F32, Bools, rows_times
 REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText"))
 """Relations that several columns of one labelled table have."""
 SUREST, FLOOR = np.float32(0.999), np.float32(1e-9)
+UNLIKELY = 0.05
+"""Probability below which no relation of a column is looked at: it has none."""
 FINE_GOES_WITH: Bools = np.array(
     [[goes_with(fine, name) for name in (*TYPE_NAMES, None)] for fine in FINE_NAMES]
 )
@@ -79,14 +82,15 @@ def agree(table: Table, scores: TableScores, strengths: Strengths = AGREEMENT) -
     knows_fine = scores.fine is not None and knows_fine_types(table, scores)
     fine = with_none(scores.fine) if scores.fine is not None and knows_fine else None
     if fine is not None:
-        from_fine = _message(fine, FINE_GOES_WITH | _SAYS_NOTHING[:, None], strengths.fine)
-    alone = _weighed(relations, _shares(types * from_fine), strengths.relation)
+        from_fine = _message(fine, _of_fine(strengths.fine))
+    to_types, to_relations = _of_relations(strengths.relation)
+    alone = _weighed(relations, _shares(types * from_fine), to_relations)
     untyped = ~scores.types.any(axis=1)
     alone[untyped] = relations[untyped]
     together = _exclude_taken(alone, strengths.taken, subject)
     # What the types are told is what the relations say by themselves, without what the types told them.
     told = _shares(np.asarray(relations * together / np.maximum(alone, FLOOR), np.float32))
-    from_relations = _message(told, RELATION_GOES_WITH, strengths.relation)
+    from_relations = _message(told, to_types)
     if subject is not None:
         from_relations[subject] = 1
     agreed = _shares(types * from_fine * from_relations)
@@ -111,17 +115,29 @@ def _free_columns(scores: TableScores) -> Bools:
     return np.array([not claims for claims in scores.custom], bool)
 
 
-def _message(probabilities: F32, allowed: Bools, strength: float) -> F32:
+@lru_cache(maxsize=64)
+def _of_fine(strength: float) -> F32:
+    """Return (fine types, types and none) the factors on pairs; what says nothing goes with all."""
+    allowed = FINE_GOES_WITH | _SAYS_NOTHING[:, None]
+    return np.where(allowed, np.float32(1), np.float32(strength))
+
+
+@lru_cache(maxsize=64)
+def _of_relations(strength: float) -> tuple[F32, F32]:
+    """Return (relations, types and none) the factors on pairs, and the same transposed."""
+    factors = np.where(RELATION_GOES_WITH, np.float32(1), np.float32(strength))
+    return factors, np.ascontiguousarray(factors.T)
+
+
+def _message(probabilities: F32, factors: F32) -> F32:
     """Return (columns, types and none): how well each type goes with what else is likely; the last name goes with all."""
-    factors = np.where(allowed, np.float32(1), np.float32(strength))
     return rows_times(probabilities[:, :-1], factors) + probabilities[:, -1:]
 
 
-def _weighed(relations: F32, types: F32, strength: float) -> F32:
+def _weighed(relations: F32, types: F32, factors: F32) -> F32:
     """Return the probabilities of relations, weighed by how well they go with the types."""
-    factors = np.where(RELATION_GOES_WITH, np.float32(1), np.float32(strength))
     weights = np.ones_like(relations)
-    weights[:, :-1] = rows_times(types, np.ascontiguousarray(factors.T))
+    weights[:, :-1] = rows_times(types, factors)
     return _shares(relations * weights)
 
 
@@ -135,8 +151,9 @@ def _exclude_taken(relations: F32, strength: float, subject: int | None) -> F32:
     if subject is not None:
         left[subject] = 0
     total = left.sum(axis=0)
-    order = np.argsort(relations[:, :-1].max(axis=1, initial=0), kind="stable").tolist()
-    for index in [*order, *order]:
+    likely = relations[:, :-1].max(axis=1, initial=0)
+    order = np.argsort(likely, kind="stable")[np.sort(likely) >= UNLIKELY].tolist()
+    for index in [*order, *order] if len(order) > 1 else ():
         weighed = relations[index].copy()
         weighed[:-1] *= np.exp((total - left[index]) * _ONCE)
         together[index] = weighed / weighed.sum()

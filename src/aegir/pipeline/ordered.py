@@ -9,6 +9,7 @@ one order, 87 stand in that of the list.
 
 import re
 from collections.abc import Sequence
+from itertools import permutations
 
 import numpy as np
 
@@ -25,6 +26,9 @@ EARLIER_AND_LATER = (
     ("prepTime", "totalTime"),
     ("cookTime", "totalTime"),
 )
+_EARLIER, _LATER = (
+    [RELATION_INDEX[name] for name in side] for side in zip(*EARLIER_AND_LATER, strict=True)
+)
 WRONG_ORDER = np.float32(0.02)
 """Factor on a relation against the order: 1 of 88."""
 LEAST_ROWS = 3
@@ -37,18 +41,15 @@ Value = tuple[int, float, str]
 
 def put_in_order(table: Table, relations: Probabilities) -> Probabilities:
     """Return relations (columns, names) without those that the order of values speaks against."""
+    likely = relations[:, _EARLIER] + relations[:, _LATER] >= LIKELY
     result = relations
-    for pair in EARLIER_AND_LATER:
-        first, second = (RELATION_INDEX[name] for name in pair)
-        likely = np.flatnonzero(relations[:, first] + relations[:, second] >= LIKELY).tolist()
-        for lower in likely:
-            for higher in likely:
-                if lower != higher and stand_in_order(
-                    table.columns[lower].values, table.columns[higher].values
-                ):
-                    result = relations.copy() if result is relations else result
-                    _rule_out(result[lower], second, first)
-                    _rule_out(result[higher], first, second)
+    for pair in np.flatnonzero(likely.sum(axis=0) > 1).tolist():
+        first, second = _EARLIER[pair], _LATER[pair]
+        for lower, higher in permutations(np.flatnonzero(likely[:, pair]).tolist(), 2):
+            if stand_in_order(table.columns[lower].values, table.columns[higher].values):
+                result = relations.copy() if result is relations else result
+                _rule_out(result[lower], second, first)
+                _rule_out(result[higher], first, second)
     return result
 
 
