@@ -31,13 +31,13 @@ from aegir.lab.pair_fit import LabelledPairs
 from aegir.lab.replay import LINEAR, NETWORK, Calibrating, Held, collect, replay_alone
 from aegir.pipeline.judged_columns import JudgedColumn
 from aegir.readers.bytes.annotator import ByteModelAnnotator
-from aegir.readers.calibration import LABELS, ByteCalibration, NgramCalibration
+from aegir.readers.calibration import IDENTIFYING, LABELS, ByteCalibration, NgramCalibration
 from aegir.readers.mixing import Mixing, with_none
 from aegir.readers.ngrams.annotator import EVERYDAY
 from aegir.readers.ngrams.network import RAREST
 from aegir.tables.labelled import Accepted, ColumnLabels, Task
 from aegir.tables.leakage import HeldOutGroups
-from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import IDENTIFYING_LEVELS, NO_TYPE, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
@@ -99,6 +99,8 @@ def judge(held: Held, answers: Sequence[TableAnnotation], annotator: str) -> dic
     }
     if finer := _finer_labels(held, answers):
         metrics[f"{annotator}/{LABELS}"] = _judge(finer)
+    if identifying := _identifying_columns(held, answers):
+        metrics[f"{annotator}/{IDENTIFYING}"] = _judge(identifying)
     return metrics
 
 
@@ -154,6 +156,26 @@ def _finer_labels(held: Held, answers: Sequence[TableAnnotation]) -> list[_Said]
         )
         for one in judged
         if one.answer.label and one.label_level != "type" and one.label_right is not None
+    ]
+
+
+def _identifying_columns(held: Held, answers: Sequence[TableAnnotation]) -> list[_Said]:
+    """Return the everyday columns of which it is known or said that they identify persons."""
+    judged = [
+        (labels.personal_level in IDENTIFYING_LEVELS, answer)
+        for table, annotation in zip(held.tables, answers, strict=True)
+        if table.source.everyday
+        for labels, answer in zip(table.labelled.labels, annotation.columns, strict=True)
+        if labels.personal is not None
+    ]
+    return [
+        (
+            (IDENTIFYING,) if right else (NO_TYPE,),
+            IDENTIFYING if answer.personal_level in IDENTIFYING_LEVELS else None,
+            answer.identifying_confidence or 0.0,
+        )
+        for right, answer in judged
+        if right or answer.personal_level in IDENTIFYING_LEVELS
     ]
 
 

@@ -7,6 +7,7 @@ The learnt probabilities of the levels decide, within what the rest of the answe
   rows       columns that are indirect or about are not likelier than that the rows are persons or belong to one;
   label      what a column is called is not contradicted. A term that is personal in every table (terms.py) is personal here,
              unless the rows visibly are no persons, and it has the level of the term;
+  keys       a key of persons (`patient_id`) is direct in rows about persons, a key of things (`order_id`) is not;
   constants  a column of one value or none says nothing about a person; it may still point to one;
   e-mail     addresses reach persons unless nearly all are of roles, and notes that hold some do, too.
 
@@ -21,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aegir.answers.annotation import ColumnAnnotation, Guess
+from aegir.pipeline.rows import noun_of_key
 from aegir.readers.rules.headers import words_of
 from aegir.readers.scores import LIKELY, TableScores
 from aegir.tables.datatype import ColumnProfile, is_email
@@ -65,6 +67,8 @@ ROLES = frozenset(
 ROLE_SHARE = 0.9
 ROLES_REASON = "nearly all e-mail addresses are of roles such as info or sales, not of persons"
 CONSTANT_REASON = "not personal: the column has one value at most"
+PERSON = "person"
+"""The row class of persons."""
 ROWS_ARE = {"self": "rows are persons", "linked": "rows belong to persons"}
 THINGS = {
     "asset": "things that someone owns",
@@ -238,11 +242,15 @@ def _by_levels(
     ruled_out = rows.rule_out(meaning) if called else None
     said = called and named.confidence >= LIKELY and named.label not in EMAIL_LABELS
     levels = _within_rows(_learnt(named, scores), rows)
-    personal = sum(levels.values())
+    personal, usual = sum(levels.values()), meaning.level_in(rows.person)
     if said and ruled_out is None:
         sure = named.confidence * (1 - rows.nobody if meaning.unless else 1)
         personal = max(personal, sure, LIKELY)
-    levels = _as_called(levels, personal, meaning.level_in(rows.person), allowed)
+    elif not called and (owner := _owner_of_key(named)):
+        of_person, room = owner == PERSON, 1 - rows.nobody
+        usual, allowed = ("direct", ("direct",)) if of_person else ("about", ("indirect", "about"))
+        personal = max(personal, room) if of_person else min(personal, room)
+    levels = _as_called(levels, personal, usual, allowed)
     identifying = levels["direct"] + levels["indirect"]
     if personal < LIKELY:
         reasons = () if ruled_out is None else (ruled_out,)
@@ -251,6 +259,15 @@ def _by_levels(
     if identifying < levels["about"]:
         level = "about"
     return PersonalAnswer(personal, level, rows.explain(meaning, level), identifying)
+
+
+def _owner_of_key(named: ColumnAnnotation) -> str | None:
+    """Return the row class of what a column has the keys of, by its header; None for other columns and headers.
+
+    In rows of persons, 212 of 223 labelled keys of persons are direct, of other keys 36 of 261; in other rows none of 573 of these.
+    """
+    noun = noun_of_key(named.name) if named.kind == "identifier" and named.name else None
+    return noun.classes[0] if noun else None
 
 
 def _learnt(named: ColumnAnnotation, scores: TableScores) -> dict[str, float]:

@@ -189,6 +189,14 @@ def _noun_of_header(words: Words, *, begins: bool) -> ShownNoun | None:
     return found if found and len(found.noun.split()) == len(stem) else None
 
 
+def noun_of_key(header: str) -> RowNoun | None:
+    """Return the noun whose key or name a header says it is: `customer` of `customer_id`; None for other headers."""
+    words = split_words(header)
+    stem = stem_of(words)
+    found = _noun_at_end(stem) if stem and stem != words else None
+    return found.head if found else None
+
+
 def stem_of(words: Words) -> Words:
     """Return the words of a header without that for a key or a name: `customer` of `customer_id` and of `Customer Name`."""
     stem, key = split_key_word(words)
