@@ -2,13 +2,13 @@
 
     TableScores + Thresholds --decide--> TableAnnotation: label, type, fine type, relation, personal or not, subject
 
-Types, fine types and relations are taken together first (agree.py). A fine type is named from a probability of NAMED, or
-where it is likelier than a type that it does not go with. Where it does not go with the likeliest type, the less sure of the two gives way: the
-type to the likeliest one that goes with the fine type, or the fine type to one that goes with the type; on web tables,
-whose labels teach no fine types, the fine type. The label is the fine type, else the type, or the type's kind if only that
-is likely, else a likely kind. A relation goes with the type and the fine type beside it. No answer is less sure than one of
-its runners-up: what does not go with the rest of the answer is none. A constant is called so only where nothing better is
-known. "None of these" wins where it is likelier than any name.
+Headers and rules were heard, and types, fine types and relations are taken together first (by_header.py, agree.py). A fine
+type is named from a probability of NAMED, or where it is likelier than a type that it does not go with: of the two, the
+less sure gives way, the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
+type. On web tables, whose labels teach no fine types, a fine type below NAMED is not heard. The label is the fine type,
+else the type, or the type's kind if only that is likely, else a likely kind. A relation goes with the type and the fine type
+beside it. No answer is less sure than one of its runners-up: what does not go with the rest of the answer is none. A
+constant is called so only where nothing better is known. "None of these" wins where it is likelier than any name.
 """
 
 from collections.abc import Sequence

@@ -131,6 +131,7 @@ def judge(column: Column) -> RuleVerdict:
         failing=0.0 if failed is None else failed.failing / failed.checked,
         is_settled=decisive is not None
         and decisive.share == 1
+        and failed is None
         and fine_type in _CODES & set(hints),
         argues_for=frozenset(dict(reported.rule.support) if reported and not decisive else ()),
     )
