@@ -4,7 +4,6 @@
 
 The learnt probabilities of the levels decide, within what the rest of the answer says:
 
-  rule       half of a probability is that of the rule: what such columns are in rows that are persons, or belong to one;
   rows       columns that are indirect or about are not likelier than that the rows are persons or belong to one;
   label      what a column is called is not contradicted. A term that is personal in every table (terms.py) is personal here,
              unless the rows visibly are no persons, and it has the level of the term;
@@ -45,10 +44,6 @@ SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column of a web table personal: the type of a birthDate is Date."""
 SURE_ROWS = 0.8
 """Probability that no row belongs to a person from which on the rows may visibly be things."""
-RULE_SHARE = 0.5
-"""How much the rule counts beside what was learnt, where it is known whose rows they are and what the column is."""
-IN_ROWS = {"linked": 0.85, "self": 0.93}
-"""Share of columns that are personal in rows that belong to persons or are persons, of terms that are so there."""
 SPECIAL_WORD = 0.2
 """Probability of a special category from which on a word of the header decides for it."""
 EMAILS, EMAIL_SHARE = 3, 0.05
@@ -133,8 +128,6 @@ class _Rows:
     """Probability that rows belong to no person."""
     things: str | None
     """What the rows visibly are, if that is no persons."""
-    states: tuple[tuple[str, float], ...] = ()
-    """The probability of each of PERSON_STATES."""
 
     @classmethod
     def of(cls, scores: TableScores) -> "_Rows":
@@ -145,8 +138,7 @@ class _Rows:
         likeliest = None if scores.rows is None else ROW_NAMES[int(np.argmax(scores.rows))]
         seen = nobody >= SURE_ROWS and scores.rows is not None and scores.rows.max() >= LIKELY
         things = THINGS.get(likeliest) if seen and likeliest else None
-        states = tuple(zip(PERSON_STATES, scores.person.tolist(), strict=True))
-        return cls(PERSON_STATES[int(np.argmax(scores.person))], nobody, things, states)
+        return cls(PERSON_STATES[int(np.argmax(scores.person))], nobody, things)
 
     def rule_out(self, meaning: PersonalMeaning) -> str | None:
         """Return why a column that is personal by its name is not so here; None if it is."""
@@ -249,7 +241,7 @@ def _by_levels(
     allowed = _allowed(meaning, named.kind, called=called)
     ruled_out = rows.rule_out(meaning) if called else None
     said = called and named.confidence >= LIKELY and named.label not in EMAIL_LABELS
-    levels = _within_rows(_with_rule(_learnt(named, scores), named, meaning, rows), rows)
+    levels = _within_rows(_learnt(named, scores), rows)
     personal, usual = sum(levels.values()), meaning.level_in(rows.person)
     if said and ruled_out is None:
         sure = named.confidence * (1 - rows.nobody if meaning.unless else 1)
@@ -283,21 +275,6 @@ def _learnt(named: ColumnAnnotation, scores: TableScores) -> dict[str, float]:
     assert scores.levels is not None
     of_levels = scores.levels[named.index, 1:].tolist()
     return dict(zip(PERSONAL_LEVELS, of_levels, strict=True))
-
-
-def _with_rule(
-    levels: dict[str, float], named: ColumnAnnotation, meaning: PersonalMeaning, rows: _Rows
-) -> dict[str, float]:
-    """Return the probabilities mixed with those of the rule, as far as rows are persons or belong to them."""
-    term = FINE_TYPES.get(named.fine_type or "") or COLUMN_TYPES.get(named.type or "")
-    if term is None or not rows.states:
-        return levels
-    share = RULE_SHARE * named.confidence
-    mixed = {level: each * (1 - share * (1 - rows.nobody)) for level, each in levels.items()}
-    for person, probability in rows.states:
-        if term.in_rows and person in IN_ROWS:
-            mixed[meaning.level_in(person)] += share * IN_ROWS[person] * probability
-    return mixed
 
 
 def _within_rows(levels: dict[str, float], rows: _Rows) -> dict[str, float]:

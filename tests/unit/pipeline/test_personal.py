@@ -5,7 +5,6 @@ import pytest
 
 from aegir.answers.annotation import ColumnAnnotation
 from aegir.pipeline.decide import decide
-from aegir.pipeline.personal import IN_ROWS, RULE_SHARE
 from aegir.readers.calibration import IDENTIFYING, OperatingPoints, Thresholds
 from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
@@ -74,21 +73,24 @@ def test_the_learnt_level_is_answered_with_what_rows_are():
     city = answer("city", {"indirect": 0.8, "about": 0.1}, SELF)
     assert (city.personal, city.personal_level) == (True, "indirect")
     assert city.personal_reason == "where someone lives or works; rows are persons"
-    rule = RULE_SHARE * 0.97  # times the confidence of the label
-    of_rule = rule * IN_ROWS["self"] * 0.95
-    assert city.personal_confidence == pytest.approx(0.9 * (1 - rule) + of_rule)
-    assert city.identifying_confidence == pytest.approx(0.8 * (1 - rule) + of_rule)
+    assert city.personal_confidence == pytest.approx(0.9)
+    assert city.identifying_confidence == pytest.approx(0.8)
     score = answer("score", {"about": 0.9}, LINKED)
     assert (score.personal_level, score.identifying_confidence) == ("about", 0)
     assert score.personal_reason == "tells something about a person; rows belong to persons"
 
 
-def test_the_rule_counts_beside_what_was_learnt():
-    doubtful = {"about": 0.2}
-    assert answer("score", doubtful, SELF).personal_level == "about"
-    assert not answer("score", {"about": 0.01}, LINKED).personal  # a learnt exception
-    assert not answer("unit_name", doubtful, SELF).personal  # what things are like
-    assert not answer("score", doubtful, None).personal  # whose rows they are is not known
+@pytest.mark.parametrize(
+    ("header", "level"), [("patient_id", "direct"), ("order_id", "about"), ("id", "direct")]
+)
+def test_a_key_is_that_of_the_noun_in_its_header(header: str, level: str):
+    learnt = {"direct": 0.5, "about": 0.4}
+    assert answer("primary_key", learnt, LINKED, header=header).personal_level == level
+
+
+def test_a_key_of_things_is_not_personal_in_rows_of_nobody():
+    assert not answer("primary_key", {"direct": 0.9}, NOBODY, header="order_id").personal
+    assert answer("primary_key", {"direct": 0.9}, NOBODY, header="id").personal
 
 
 def test_in_rows_of_nobody_nothing_is_indirect_or_about():
