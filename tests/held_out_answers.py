@@ -11,8 +11,11 @@ from aegir.lab.held_out import ANSWERS, HeldOut, column_names, save_answers
 from aegir.vocabulary.terms import (
     FINE_INDEX,
     FINE_NAMES,
+    PERSON_STATES,
+    PERSONAL_LEVELS,
     RELATION_INDEX,
     RELATION_NAMES,
+    ROW_NAMES,
     TYPE_INDEX,
     TYPE_NAMES,
 )
@@ -34,8 +37,7 @@ def answers_about(tables: list[TrainingTable], seed: int, signal: float = 4.0) -
     random = np.random.default_rng(seed)
     labels = [each for table in tables for each in table.labelled.labels]
     accepted = {part: np.zeros((len(labels), size + 1), bool) for part, size in SIZES.items()}
-    known = {part: np.zeros(len(labels), bool) for part in (*SIZES, "personal")}
-    personal = np.zeros((len(labels), 1), bool)
+    known = {part: np.zeros(len(labels), bool) for part in SIZES}
     for row, each in enumerate(labels):
         for part, names in (
             ("types", each.types),
@@ -45,16 +47,17 @@ def answers_about(tables: list[TrainingTable], seed: int, signal: float = 4.0) -
             known[part][row] = names is not None
             places = [INDEX[part][name] for name in names or ()] or [SIZES[part]]
             accepted[part][row, places] = names is not None
-        known["personal"][row] = each.personal is not None
-        personal[row] = bool(each.personal)
-    accepted["personal"] = personal
+    sizes = [len(table.labelled.table.columns) for table in tables]
+    _add_persons(accepted, known, tables, sizes)
     logits = {
         part: (signal * right + random.standard_normal(right.shape)).astype(np.float32)
         for part, right in accepted.items()
     }
-    logits["personal"] -= np.float32(signal / 2)
+    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    for part in ("rows", "person"):  # one answer per table
+        logits[part] = logits[part][first]
+    logits["special"] -= np.float32(signal / 2)
     everyday = np.array([table.source.everyday for table in tables])
-    sizes = [len(table.labelled.table.columns) for table in tables]
     logits["web"] = np.repeat(np.where(everyday, -3, 3), sizes)[:, None].astype(np.float32)
     numbers = np.repeat(np.arange(len(tables)), sizes)
     return HeldOut(
@@ -65,6 +68,28 @@ def answers_about(tables: list[TrainingTable], seed: int, signal: float = 4.0) -
         numbers,
         tuple(name for table in tables for name in column_names(table)),
     )
+
+
+def _add_persons(
+    accepted: dict[str, np.ndarray],
+    known: dict[str, np.ndarray],
+    tables: list[TrainingTable],
+    sizes: list[int],
+) -> None:
+    """Add what is right of levels, special categories, rows and persons; none is the last level."""
+    labels = [each for table in tables for each in table.labelled.labels]
+    levels = [(*PERSONAL_LEVELS, None).index(each.personal_level) for each in labels]
+    accepted["levels"] = np.eye(len(PERSONAL_LEVELS) + 1, dtype=bool)[levels]
+    accepted["special"] = np.array([[bool(each.special)] for each in labels])
+    known["levels"] = np.array([each.personal is not None for each in labels])
+    known["special"] = np.array([each.special is not None for each in labels])
+    for part, names, of_table in (
+        ("rows", ROW_NAMES, [table.labelled.row_class for table in tables]),
+        ("person", PERSON_STATES, [table.labelled.person for table in tables]),
+    ):
+        right = np.array([[name == each for name in names] for each in of_table])
+        accepted[part] = np.repeat(right, sizes, axis=0)
+        known[part] = accepted[part].any(axis=1)
 
 
 def linear_only(answers: HeldOut) -> HeldOut:

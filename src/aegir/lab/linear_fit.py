@@ -5,6 +5,7 @@ support vector machine per class (Fan et al. 2008, LIBLINEAR) is fitted and roun
 Second stage: multinomial logistic regression on out-of-fold scores of the first.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +20,8 @@ from aegir_rl.base.arrays import F32, I64, Bools
 RARE = 2
 """Buckets that occur in fewer training views are left out."""
 MARGIN_PENALTY = 1.0
-CONTEXT_STEPS = 100
-"""Iterations of the second stage, of two seconds each; it has not settled after 300 either."""
+CONTEXT_STEPS = 60
+"""Iterations of the second stage, of about two CPU seconds each; it has not settled after 300 either."""
 NEVER = -20.0
 HEADS = ((0, TYPES), (TYPES, RELATIONS))
 """First score and number of scores of the two tasks."""
@@ -123,11 +124,14 @@ def _spread(layer: HashedLinear) -> F32:
 
 def fit_context(features: F32, targets: Targets, strength: float) -> Dense:
     """Fit both heads of the second stage on context features of labelled columns."""
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     regression = LogisticRegression(C=strength, max_iter=CONTEXT_STEPS)
-    # Of two classes, each gets half of their log odds; a class never seen in training is never answered.
-    weights, bias = _fit_heads(regression, features, targets, NEVER, share_of_two=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it ends before it has settled
+        # Of two classes, each gets half of their log odds; a class never seen in training is never answered.
+        weights, bias = _fit_heads(regression, features, targets, NEVER, share_of_two=0.5)
     for head, (first, _) in enumerate(HEADS):
         labels = targets.labels[targets.used(head), head]
         if len(set(labels)) < 2:

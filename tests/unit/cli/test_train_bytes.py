@@ -283,4 +283,6 @@ def test_calibration_asked_wrongly_is_refused(folder: Path, tmp_path: Path):
     data = ("--data", tmp_path / "open" / "tables.jsonl.gz")
     asked = ("train", "calibrate", tmp_path, *data, "--ngrams", tmp_path / "parts")
     refused(run(*asked), "has no answers of n-grams; make them with: aegir train ngrams")
+    without_folds = ("train", "calibrate", *data, "--ngrams", tmp_path / "parts")
+    refused(run(*without_folds), "no fold run is given", "--into")
     assert run("train", "calibrate", tmp_path, *data).code == 2

@@ -1,5 +1,6 @@
 """Weights of two models that were planted are found again, and what is measured is what the annotators answer."""
 
+import gzip
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.lab.calibrate import (
     _ngrams,
+    calibrate_again,
     calibrate_folds,
     compatibility_of,
     extend_linear,
@@ -45,7 +47,12 @@ from aegir_rl.base.errors import UsageError
 from byte_models import annotating_checkpoint
 from held_out_answers import answers_about, by_origin, linear_only, write_answers
 from ngram_models import random_model
-from synthetic_labels import MAKERS, write_everyday_tables, write_synthetic_tables
+from synthetic_labels import (
+    MAKERS,
+    everyday_table,
+    write_everyday_tables,
+    write_synthetic_tables,
+)
 
 COLUMNS, NAMES = 4000, 12
 
@@ -397,11 +404,16 @@ def answers_of_ngrams(annotator: NgramsAnnotator, tables: list[TrainingTable]):
     probabilities = annotator.ask_networks(some, judge_columns(columns))
     template = answers_about(tables, 0)
     logits = {
-        part: np.log(with_none(probabilities[part])) for part in ("types", "relations", "fine")
+        part: np.log(with_none(probabilities[part]))
+        for part in ("types", "relations", "fine", "levels")
     }
     logits |= {
         part: np.log(probabilities[part]) - np.log1p(-probabilities[part])
-        for part in ("personal", "web")
+        for part in ("special", "web")
+    }
+    sizes = [len(table.columns) for table in some]
+    logits |= {
+        part: np.repeat(np.log(probabilities[part]), sizes, axis=0) for part in ("rows", "person")
     }
     linear = linear_only(template)
     types = len(TYPE_NAMES)
@@ -438,7 +450,9 @@ def test_what_is_replayed_is_what_the_annotators_answer(labelled):
     tables = [*labelled["web"], *labelled["open"]]
     calibrating = _ngrams(answers, tables)
     fitted = calibrating.fit()
-    calibration = NgramCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixing, fitted.trust())
+    calibration = NgramCalibration(
+        {"cta": 1.0, "cpa": 1.0}, fitted.mixing, fitted.trust(), powers=fitted.powers
+    )
     ngrams = NgramsAnnotator(
         replace(
             model,
@@ -476,6 +490,36 @@ def parts_of(byte_model: ByteModelAnnotator, tables: list[TrainingTable]):
         part: np.concatenate([getattr(each, part) for each in scores])
         for part in ("types", "relations", "fine", "personal")
     }
+
+
+def test_calibrating_again_keeps_the_mixture_and_fits_what_follows(
+    data: list[Path], tmp_path: Path
+):
+    everyday = tmp_path / "more" / "open" / "more.jsonl.gz"
+    everyday.parent.mkdir(parents=True)
+    lines = [json.dumps(everyday_table(number)) for number in range(100, 112)]
+    everyday.write_bytes(gzip.compress("\n".join(lines).encode()))
+    data = [*data, everyday]
+    ngrams, runs = write_answers(tmp_path, read_training_tables(data))
+    first = tmp_path / "first.json"
+    calibrate_folds(runs, data[:2], ngrams, first)
+    facts = json.loads(first.read_text())
+    byte_model = ByteModelAnnotator(ByteModel(annotating_checkpoint(facts)))
+    again = tmp_path / "again.json"
+    figures, _ = calibrate_again(byte_model, data, ngrams, again)
+    calibration = ByteCalibration.from_json(json.loads(again.read_text())["calibration"])
+    assert calibration.mixture is not None
+    assert calibration.mixture.mixing == byte_model.calibration.mixture.mixing
+    assert figures["combined/cta"].columns == 120
+    assert figures["combined/identifying"].columns > 0
+    assert not any(name.startswith("byte_model/") for name in figures)
+
+
+def test_a_byte_network_that_was_never_mixed_is_not_calibrated_again(tmp_path: Path):
+    facts = {"calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}).as_json()}
+    byte_model = ByteModelAnnotator(ByteModel(annotating_checkpoint(facts)))
+    with pytest.raises(UsageError, match="never mixed with n-grams; give the folders of fold"):
+        calibrate_again(byte_model, [], tmp_path, tmp_path / "out.json")
 
 
 def test_figures_of_a_table_come_from_weights_fitted_on_the_other_half(labelled):

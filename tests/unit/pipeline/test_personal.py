@@ -204,7 +204,7 @@ def test_nothing_identifies_below_the_threshold():
     assert sure.personal_level == "indirect"
     unsure = answer("city", {"indirect": 0.8}, SELF, limits=limits)
     assert (unsure.personal, unsure.personal_level) == (False, None)
-    assert unsure.reasons[-1] == "identifies persons with probability 0.84, less than asked for"
+    assert unsure.reasons[-1] == "identifies persons with probability 0.80, less than asked for"
     assert answer("score", {"about": 0.6}, SELF, limits=limits).personal_level == "about"
 
 
