@@ -8,11 +8,8 @@ relation meet in the type alone, so the probability of each part is a sum over t
 teach no fine types: there f is 1. Values that stand in an order speak first (ordered.py). The subject has no relation. Most
 relations stand once in a table; those of REPEATED are exempt.
 
-The strengths were chosen on half of the groups of held-out tables by loss and right answers (lab/agreement.py). The other
-half, web tables (1,630 types, 1,342 relations) and everyday tables (415 types), before and after:
-
-    types of web tables 0.801 -> 0.839; their relations, precision 0.762 -> 0.808, recall 0.826 -> 0.846, wrong ones that
-    repeat another 217 -> 119; types of everyday tables 0.880 -> 0.882, labels 0.875 -> 0.880
+The strengths were chosen on half of the groups of held-out tables by loss and right answers (lab/agreement.py); docs/answers.md
+has the figures of the other half.
 """
 
 from collections.abc import Sequence
