@@ -10,6 +10,8 @@ from command_line import run
 from pooled_specialists import write_insisting
 
 TABLES = 60
+HEADER = "tel_fax"
+"""It leaves open which of the two the numbers are."""
 
 
 def numbers(seed: int) -> list[str]:
@@ -35,7 +37,7 @@ def test_a_validated_specialist_changes_ambiguous_columns_at_high_effort_alone(p
     lines = [
         {
             "id": f"made up {seed}",
-            "columns": [{"name": "phone", "values": numbers(seed), "cta": "faxNumber"}],
+            "columns": [{"name": HEADER, "values": numbers(seed), "cta": "faxNumber"}],
         }
         for seed in range(TABLES)
     ]
@@ -45,7 +47,7 @@ def test_a_validated_specialist_changes_ambiguous_columns_at_high_effort_alone(p
     lake.mkdir()
     for seed in (100, 101):
         cells = "\n".join(numbers(seed))
-        (lake / f"{seed}.csv").write_text(f"phone\n{cells}\n")
+        (lake / f"{seed}.csv").write_text(f"{HEADER}\n{cells}\n")
     before = answers(lake, "--effort", "high")
     assert [column["type"] for column in before] == ["telephone"] * 2
     weights = write_insisting(tmp_path / "fax.safetensors", "faxNumber", ("telephone", "faxNumber"))
