@@ -56,13 +56,13 @@ STATES = ["open", "closed", "waiting", "lost"]
 def everyday_table(number: int) -> dict[str, object]:
     """A key, a state, a price and one column that nobody labelled, as a line of a file in the open form.
 
-    Every other table is about patients.
+    Four tables are about spare parts, the next four about patients, and so on.
     """
     random = Random(number)
     keys = [f"K{random.randrange(10**6):06d}" for _ in range(12)]
     states = [random.choice(STATES) for _ in keys]
     prices = [f"{random.randrange(100, 99999) / 100}" for _ in keys]
-    patients = number % 2 == 1
+    patients = is_about_patients(number)
     labels = (
         {"types": ["IdentifierAT"], "fine": ["primary_key"], "relation": []}
         | _levels("direct", patients),
@@ -86,8 +86,16 @@ def everyday_table(number: int) -> dict[str, object]:
         "row": "patient" if patients else "spare part",
         "row_class": "person" if patients else "product",
         "person": "self" if patients else "none",
-        "columns": [*columns, {"name": "note", "values": ["x"] * len(keys)}],
+        "columns": [
+            *columns,
+            {"name": "note", "values": ["patient seen" if patients else "part seen"] * len(keys)},
+        ],
     }
+
+
+def is_about_patients(number: int) -> bool:
+    """Whether this everyday table is about patients."""
+    return number // 4 % 2 == 1
 
 
 def _levels(level: str, patients: bool, *, special: bool = False) -> dict[str, object]:

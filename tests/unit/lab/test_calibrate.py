@@ -122,7 +122,7 @@ def test_planted_powers_of_levels_rows_persons_and_special_categories_are_found_
     parts, accepted = {}, {}
     for head, count in names.items():
         logits = random.normal(0, 2, (COLUMNS, count)).astype(np.float32)
-        drawn = [random.choice(count, p=row) for row in softmax(1.3 * logits).astype(float)]
+        drawn = (1.3 * logits + random.gumbel(size=logits.shape)).argmax(axis=1)
         said = softmax(logits)
         parts[head] = said[:, :-1] if head == "levels" else said
         accepted[head] = np.eye(count, dtype=bool)[drawn]
@@ -215,7 +215,9 @@ def test_the_answers_of_several_models_are_brought_into_one_order():
     np.testing.assert_allclose(held.parts["bytes"]["types"], expected, rtol=1e-5)
     assert held.accepted["types"][0, TYPE_INDEX["email"]]
     assert held.known["relations"].tolist() == [False, True] * 4
-    assert held.parts[NETWORK]["personal"].shape == held.parts[NETWORK]["web"].shape == (8,)
+    assert held.parts[NETWORK]["special"].shape == held.parts[NETWORK]["web"].shape == (8,)
+    assert held.parts[NETWORK]["levels"].shape == (8, 3)
+    assert held.parts[NETWORK]["person"].sum(axis=1) == pytest.approx(np.ones(8))
 
 
 def test_tables_that_were_held_out_in_part_are_refused():

@@ -104,7 +104,7 @@ class Fit:
             len(value_buckets[0]),
             settings.sizes,
             settings.dropout,
-            {head: columns.targets[head].shape[1] for head in AUXILIARY},
+            {head: words for head in AUXILIARY if (words := columns.targets[head].shape[1])},
         )
 
     def start_from(self, rows: Mapping[str, F32]) -> None:
@@ -204,6 +204,8 @@ def compute_loss(
     """Return the weighted sum of each head's mean cross entropy."""
     total = torch.zeros(())
     for head, factor in LOSS_WEIGHTS.items():
+        if head not in outputs:  # tables without words of readers
+            continue
         if head == "levels":  # log probabilities already
             losses = -(outputs[head] * targets[head]).sum(1)
         elif outputs[head].shape[1] == 1:

@@ -6,6 +6,7 @@ import pytest
 from aegir.readers.ngrams.column_inputs import ColumnInputs, read_columns
 from aegir.readers.ngrams.network import (
     HEADS,
+    TABLE_HEADS,
     NgramNetwork,
     header_context,
     table_context,
@@ -29,7 +30,8 @@ def test_every_head_answers_every_column(network: NgramNetwork):
     outputs = network.outputs(read(network, *TABLES))
     columns = sum(len(table.columns) for table in TABLES)
     assert {head: one.shape for head, one in outputs.items()} == {
-        head: (columns, count) for head, count in HEADS.items()
+        **{head: (columns, count) for head, count in HEADS.items()},
+        **{head: (len(TABLES), count) for head, count in TABLE_HEADS.items()},
     }
     assert all(np.isfinite(one).all() for one in outputs.values())
 

@@ -158,7 +158,7 @@ def test_readings_are_names_vectors_values_and_headers_of_the_networks(annotator
     both = annotator.model.networks
     verdicts = judge_columns(PEOPLE.columns)
     inputs = [read_columns([PEOPLE], verdicts, one.values.index, one.headers.index) for one in both]
-    read = [network.read(given)[0] for network, given in zip(both, inputs, strict=True)]
+    read = [network.read(given).vectors for network, given in zip(both, inputs, strict=True)]
     logits = [network.head("fine", one) for network, one in zip(both, read, strict=True)]
     (people,) = annotator.read([PEOPLE])
     assert people.names == pytest.approx(np.mean([softmax(one) for one in logits], axis=0))
@@ -187,7 +187,7 @@ def test_the_shipped_file_has_only_what_is_read():
     _, metadata = read_safetensors(WEIGHTS)
     facts = json.loads(metadata["facts"])
     assert set(facts) == {"calibration", "everyday", "held_out", "names", "training"}
-    assert set(facts["calibration"]) == {"ngrams", "mixing", "rule_trust", "names"}
+    assert set(facts["calibration"]) == {"ngrams", "mixing", "rule_trust", "names", "powers"}
     assert all(name.startswith("ngrams/") for name in facts["held_out"])
 
 
