@@ -6,13 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.pipeline.agree import agree
+from aegir.pipeline.correct import pool_siblings
 from aegir.pipeline.decide import NAMED, REPEATED, decide
 from aegir.readers.calibration import Thresholds
 from aegir.readers.mixing import Mixing, Weights, with_none
 from aegir.readers.scores import LIKELY, Explanation, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, kind_of
-from aegir.vocabulary.terms import FINE_NAMES, FINE_TYPES, RELATION_NAMES, TYPE_NAMES, plain_name
+from aegir.vocabulary.terms import (
+    FINE_NAMES,
+    FINE_TYPES,
+    RELATION_NAMES,
+    TYPE_INDEX,
+    TYPE_NAMES,
+    plain_name,
+)
 
 WIDTH = 4
 TABLE = Table("t", tuple(Column(f"c{n}", (f"a{n}", f"b{n}")) for n in range(WIDTH)))
@@ -50,6 +59,11 @@ def scored(draw: st.DrawFn) -> TableScores:
     )
 
 
+def agreed(scores: TableScores) -> TableScores:
+    """The scores that an answer is chosen from: types, fine types and relations were taken together."""
+    return pool_siblings(TABLE, agree(TABLE, scores))
+
+
 def shown_type(column: ColumnAnnotation) -> str | None:
     return column.type and plain_name(column.type)
 
@@ -68,8 +82,15 @@ def check_coherent(answer: TableAnnotation) -> None:
         rivals = [guess.confidence for guess in column.runners_up]
         assert rivals == sorted(rivals, reverse=True)
         assert column.label not in [guess.label for guess in column.runners_up]
-        if column.fine_type is not None:
-            assert column.confidence >= max([NAMED, *rivals]) - 1e-6
+        if column.label is not None:
+            assert column.confidence >= max(rivals, default=0)
+        if column.fine_type is not None and column.confidence < NAMED - 1e-6:
+            others = [
+                guess.confidence
+                for guess in column.type_runners_up
+                if not goes_with(column.fine_type, guess.label)
+            ]
+            assert column.confidence >= max(others, default=0)
         if column.index == answer.subject:
             assert (column.relation, column.relation_runners_up) == (None, ())
 
@@ -80,15 +101,21 @@ def test_the_parts_of_an_answer_never_contradict_each_other(scores: TableScores)
 
 
 @given(scored())
-def test_no_type_is_given_with_a_fine_type_only_if_it_may_have_none(scores: TableScores):
+def test_no_type_is_given_with_a_fine_type_only_if_it_may_have_none_or_a_relation_rules_its_types_out(
+    scores: TableScores,
+):
+    left = agreed(scores).types > 0
     for column in decide(TABLE, scores, "fake").columns:
         if column.fine_type is not None and column.type is None:
-            assert FINE_TYPES[column.fine_type].may_have_no_type
+            term = FINE_TYPES[column.fine_type]
+            possible = [name for name in term.types if left[column.index, TYPE_INDEX[name]]]
+            assert term.may_have_no_type or not possible
 
 
 @given(scored())
 def test_none_of_the_types_wins_where_it_is_likelier_than_each(scores: TableScores):
-    for column, types in zip(decide(TABLE, scores, "fake").columns, scores.types, strict=True):
+    rows = agreed(scores).types
+    for column, types in zip(decide(TABLE, scores, "fake").columns, rows, strict=True):
         rest = 1 - float(types.sum(dtype=np.float64))
         if column.fine_type is None and abs(rest - float(types.max())) > 1e-5:
             assert (column.type is None) == (rest > types.max())

@@ -25,6 +25,7 @@ _PLURALS = (
         ("ies", "y"),
         ("ves", "f"),
         ("men", "man"),
+        ("people", "person"),
         ("ren", ""),
         ("s", ""),
     ),  # English, and most others

@@ -103,7 +103,7 @@ def test_reviewed_columns_teach_a_type_without_further_examples(people: Path):
 
 def test_reviews_are_outcomes_of_the_decisions_that_review_logs(people: Path, tmp_path: Path):
     memory = tmp_path / "memory.db"
-    done = run("review", people, "--memory", memory, "--all", stdin=b"a\n")
+    done = run("review", people, "--memory", memory, "--all", stdin=b"s\na\n")
     assert done.code == 0, done.err
     log = tmp_path / "log.jsonl"
     assert run("rl", "export", "--store", memory, "--output", log).code == 0

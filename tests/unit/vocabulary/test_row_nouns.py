@@ -18,6 +18,7 @@ from aegir_rl.base.errors import AegirError
         ("branches", "branch", "branch"),
         ("women", "woman", "woman"),
         ("children", "child", "child"),
+        ("people", "person", "person"),
         ("species", "species", "species"),
         ("sensor readings", "sensor reading", "sensor reading"),
         ("Kunden", "kunde", "customer"),
