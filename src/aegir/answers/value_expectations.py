@@ -10,8 +10,8 @@ A claim needs a sure answer (`SURE_ENOUGH`), `LEAST_ROWS` sampled rows, and that
 pattern of an e-mail address, the format of dates) needs a likely answer (`LIKELY`) and `LEAST_WRITTEN` values. A sample of n rows
 without an exception is likely (95 %) only if exceptions are rarer than about 3 / n, the rule of three. So every claim has
 `mostly`, the share of all rows for which the sample supports it: 1 - 3 / n, for a range, which has two ends, 1 - 6 / n, and
-None where all rows were seen or the meaning of the column implies it. For personal columns values and ranges are not
-stated: the largest salary is someone's.
+None where all rows were seen or the meaning of the column implies it. For personal columns the values and ranges that
+were seen are not stated: the largest salary is someone's.
 """
 
 from collections.abc import Iterator, Sequence
@@ -91,19 +91,31 @@ def _claims(
         )
         if is_key and profile.distinct == profile.rows:
             yield Claim("unique")
-    if column.personal:
-        return
+    if not column.personal:
+        yield from _seen_claims(column, profile)
+    meant = MEANT_RANGES.get(column.fine_type or "")
+    if meant and _is_within(profile, *meant):
+        yield Claim("between", None, (), *meant)
+
+
+def _seen_claims(column: ColumnAnnotation, profile: ColumnProfile) -> Iterator[Claim]:
+    """Claims that state values of the sample."""
     if column.kind == "category" and len(profile.values) > 1:
         if min(count for _, count in profile.values) >= LEAST_SEEN:
             yield Claim("in_set", _mostly(profile, 1), tuple(value for value, _ in profile.values))
         return
-    if profile.least is None or profile.greatest is None:
+    if column.kind not in QUANTITIES or column.fine_type in MEANT_RANGES:
         return
-    meant = MEANT_RANGES.get(column.fine_type or "")
-    if meant and meant[0] <= profile.least and profile.greatest <= meant[1]:
-        yield Claim("between", None, (), *meant)
-    elif column.kind in QUANTITIES and not meant and profile.least < profile.greatest:
-        yield Claim("between", _mostly(profile, 2), (), profile.least, profile.greatest)
+    if profile.least is None or profile.greatest is None or profile.least == profile.greatest:
+        return
+    yield Claim("between", _mostly(profile, 2), (), profile.least, profile.greatest)
+
+
+def _is_within(profile: ColumnProfile, least: float, greatest: float) -> bool:
+    """Return whether all values of a column are numbers of a range."""
+    if profile.least is None or profile.greatest is None:
+        return False
+    return least <= profile.least and profile.greatest <= greatest
 
 
 def _format_claims(notation: Notation, profile: ColumnProfile) -> Iterator[Claim]:

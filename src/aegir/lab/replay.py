@@ -105,7 +105,7 @@ def parts_of(held_out: HeldOut) -> Parts:
     """Return the probabilities of held-out logits, as an annotator gives them."""
     parts: dict[str, Probabilities] = {}
     for part, logits in held_out.logits.items():
-        found = probabilities_of(part, logits)
+        found = probabilities_of(part, logits.copy())  # sigmoids are computed in place
         # The linear stages know no "none of these".
         whole = part in _NAMES and logits.shape[1] == len(_NAMES[part])
         parts[part] = softmax(logits) if whole else found[:, 0] if found.shape[1] == 1 else found
@@ -421,13 +421,13 @@ class Calibrating:
         if fitted.rule_trust is not None:
             named = [verdict.fine_type for verdict in self.verdicts[origin]]
             mixed["fine"] = fitted.rule_trust.apply(mixed["fine"], named)
-        empty = [not column.present for column in columns]
-        for part in mixed:
-            mixed[part][empty] = 0
-        unmixed = {
+        mixed |= {
             part: fitted.powers.apply(part, first[part]) for part in CALIBRATED if part in first
         }
-        return mixed | unmixed | {"web": web}
+        empty = [not column.present for column in columns]
+        for part in mixed.keys() - TABLE_HEADS.keys():
+            mixed[part][empty] = 0
+        return mixed | {"web": web}
 
     def replay(self, origin: str, fitted: FittedMixture) -> list[TableAnnotation]:
         """Return what the annotator would have answered to the held-out tables."""

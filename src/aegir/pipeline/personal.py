@@ -93,8 +93,10 @@ _KEYS_OF_PERSONS = frozenset(
     if term.kind == "identifier" and term.personal_level == "direct"
 )
 _PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
-_MAY_IDENTIFY = frozenset(("identifier", "name", "person", "technical", "text"))
+_MAY_IDENTIFY = frozenset(("name", "person", "technical", "text"))
 """Kinds of columns that may point to a person though their term does not say so: initials, a note."""
+_KEYS_OF_ANYTHING = frozenset(("anonymised", "foreign_key"))
+"""Identifiers that may do so, too: 36 of 811 labelled columns are direct, of other codes that do not say so 7 of 1,988."""
 _TOLD_BY_WORDS = frozenset(("category", "measure", "number", "person", "science", "text"))
 """Kinds of columns of which a word of the header tells that they are special: `diagnosis_id` is a key."""
 
@@ -238,7 +240,7 @@ def _by_levels(
     """Return the likeliest level that the rows, the name and the values of a column allow."""
     meaning = personal_meaning(named.type, named.fine_type, relation, named.kind)
     called = is_personal(named.type, named.fine_type, relation)
-    allowed = _allowed(meaning, named.kind, called=called)
+    allowed = _allowed(meaning, named, called=called)
     ruled_out = rows.rule_out(meaning) if called else None
     said = called and named.confidence >= LIKELY and named.label not in EMAIL_LABELS
     levels = _within_rows(_learnt(named, scores), rows)
@@ -288,11 +290,12 @@ def _within_rows(levels: dict[str, float], rows: _Rows) -> dict[str, float]:
     }
 
 
-def _allowed(meaning: PersonalMeaning, kind: str | None, *, called: bool) -> tuple[str, ...]:
+def _allowed(meaning: PersonalMeaning, named: ColumnAnnotation, *, called: bool) -> tuple[str, ...]:
     """Return the levels that do not contradict what a column is called."""
     if called:
         return (meaning.level,)
-    if meaning.level == "direct" or kind in _MAY_IDENTIFY:
+    may_identify = named.kind in _MAY_IDENTIFY or named.fine_type in _KEYS_OF_ANYTHING
+    if meaning.level == "direct" or may_identify:
         return PERSONAL_LEVELS
     return ("indirect", "about")
 

@@ -133,6 +133,8 @@ def test_no_claim_is_made_where_the_values_or_the_answer_do_not_support_it():
     for personal in (STATUS, PRICE):
         hidden = replace(personal, personal=True, personal_level="about")
         assert claimed(hidden, PROFILES[personal.index]) <= {"not_null"}
+    at_home = replace(WHERE, personal=True, personal_level="indirect")
+    assert claims_for(ORDERS, at_home)[1] == Claim("between", None, (), -90, 90)  # says nothing
     assert claimed(WHERE, PROFILES[4]._replace(greatest=91.0)) == {"not_null"}
     complete = replace(ORDERS, profiles=(PROFILES[0]._replace(complete=True),))
     assert claims_for(complete, KEY)[0] == Claim("not_null", None)

@@ -12,12 +12,14 @@ import shutil
 import subprocess
 import sys
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 import aegir
+from aegir.answers.value_expectations import dbt_lines
 
 VALIDATE = """
 import json, sys, warnings
@@ -64,6 +66,18 @@ def write_orders(folder: Path, *, rows: int = 60) -> Path:
                     f"{10 + index}.99",
                 ]
             )
+    return path
+
+
+def write_stations(folder: Path, *, rows: int = 60) -> Path:
+    """A table of things, which belong to nobody."""
+    path = folder / "stations.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["station_id", "latitude", "longitude", "elevation_m", "status"])
+        for index in range(rows):
+            place = (f"{50 + index / 100:.4f}", f"{8 + index / 70:.4f}", 100 + 7 * index)
+            writer.writerow([f"ST{index:04d}", *place, ("active", "closed")[index % 2]])
     return path
 
 
@@ -150,7 +164,15 @@ def test_dbt_has_tags_and_meta_of_personal_columns(tmp_path: Path) -> None:
     columns = {each["name"]: each for each in document["models"][0]["columns"]}
     assert columns["customer_email"]["config"]["tags"] == ["personal", "personal_direct"]
     assert columns["customer_email"]["config"]["meta"]["contains_pii"] is True
-    assert "tags" not in columns["latitude"]["config"]
+    assert "personal_direct" not in columns["isbn"]["config"].get("tags", ())
+
+
+def test_dbt_has_no_tags_but_values_of_columns_that_are_not_personal(tmp_path: Path) -> None:
+    (answer,) = aegir.annotate(write_stations(tmp_path), memory=False)
+    sure = replace(answer, columns=tuple(replace(each, confidence=0.95) for each in answer.columns))
+    document = yaml.safe_load("\n".join(dbt_lines([sure])))
+    columns = {each["name"]: each for each in document["models"][0]["columns"]}
+    assert not any("tags" in each["config"] for each in columns.values())
     tests = {name for each in columns["status"]["data_tests"] for name in each}
     assert "accepted_values" in tests
 

@@ -62,13 +62,13 @@ def test_the_subject_that_a_table_names_is_found_in_its_part():
     )
 
 
-def test_scores_of_called_columns_alone_are_replaced():
+def test_types_and_relations_of_called_columns_alone_are_replaced():
     part = TablePart.of(table_of(4), scores_of(4, 0.0, 0), called_of(4, 2), 1)
     whole = part.put(scores_of(2, 1.0), into=scores_of(4, 0.0, 0))
     assert whole.types[:, 0].tolist() == [0, 0, 1, 0]
     assert whole.relations[:, 0].tolist() == [0, 0, 1, 0]
     assert whole.personal is not None
-    assert whole.personal.tolist() == [0, 0, 1, 0]
+    assert whole.personal.tolist() == [0, 0, 0, 0]  # what the first reading says of persons stays
     assert whole.fine is None  # neither has them
     assert whole.subject == 0
     assert part.of_scores(whole).types[:, 0].tolist() == [0, 1]

@@ -57,6 +57,7 @@ def answer(header, cells, types, fine, *reasons):
             "job_title",
             "category",
         ),
+        ("ssn", ("", ""), {"Person/name": 0.9}, {"last_name": 0.9}, "us_ssn", "IdentifierAT"),
         ("precipitation", NUMBERS, {"Number": 0.9}, {"temperature": 0.8}, "length", "Number"),
     ],
 )

@@ -45,7 +45,7 @@ def test_a_column_of_missing_cells_is_personal_by_its_header(patients: Path):
     ssn = annotate(patients, memory=False)[0].columns[1]
     assert (ssn.personal, ssn.personal_level, ssn.all_missing) == (True, "direct", True)
     assert ssn.reasons[0] == "every value is missing"
-    assert ssn.label == "identifier"
+    assert (ssn.label, ssn.type) == ("us_ssn", "IdentifierAT")
 
 
 def test_missing_cells_below_no_header_are_just_missing():

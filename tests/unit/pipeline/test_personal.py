@@ -137,6 +137,8 @@ def test_a_level_never_contradicts_the_term():
     assert answer("disease", {"direct": 0.9}, SELF).personal_level == "about"
     assert answer("primary_key", {"direct": 0.9}, SELF).personal_level == "direct"
     assert answer("order_number", {"about": 0.9}, LINKED).personal_level == "about"
+    assert answer("isbn", {"direct": 0.6, "about": 0.3}, LINKED).personal_level == "about"
+    assert answer("foreign_key", {"direct": 0.6, "about": 0.3}, LINKED).personal_level == "direct"
 
 
 @pytest.mark.parametrize("values", [("x",) * 4, ("",) * 4])

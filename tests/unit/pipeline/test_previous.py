@@ -55,21 +55,35 @@ def test_columns_and_tables_that_are_new_get_their_own_answer(answer: TableAnnot
     assert PreviousAnswers([]).apply(answer) == answer
 
 
-def test_personal_is_kept_within_the_margin(answer: TableAnnotation):
-    note = answer.columns[6]
-    assert not note.personal
-    near = (note.personal_confidence or 0) + 0.2
-    previous = earlier(answer, 6, personal=True, personal_level="about", personal_confidence=near)
-    assert previous.apply(answer).columns[6].personal
-
-
-def test_what_is_kept_as_not_personal_is_of_no_special_category(answer: TableAnnotation):
+@pytest.fixture
+def impersonal(answer: TableAnnotation) -> TableAnnotation:
+    """An answer whose column 6 is not personal, but nearly so."""
     columns = list(answer.columns)
+    columns[6] = replace(
+        columns[6],
+        personal=False,
+        personal_level=None,
+        personal_reason=None,
+        personal_confidence=0.45,
+    )
+    return replace(answer, columns=tuple(columns))
+
+
+def test_personal_is_kept_within_the_margin(impersonal: TableAnnotation):
+    previous = earlier(
+        impersonal, 6, personal=True, personal_level="about", personal_confidence=0.65
+    )
+    kept = previous.apply(impersonal).columns[6]
+    assert (kept.personal, kept.personal_level) == (True, "about")
+
+
+def test_what_is_kept_as_not_personal_is_of_no_special_category(impersonal: TableAnnotation):
+    columns = list(impersonal.columns)
     columns[6] = replace(
         columns[6], personal=True, personal_level="about", special=True, special_category="health"
     )
-    special = replace(answer, columns=tuple(columns))
-    kept = PreviousAnswers([answer]).apply(special).columns[6]
+    special = replace(impersonal, columns=tuple(columns))
+    kept = PreviousAnswers([impersonal]).apply(special).columns[6]
     assert (kept.personal, kept.special, kept.special_category) == (False, False, None)
     again = PreviousAnswers([special]).apply(special).columns[6]
     assert (again.special, again.special_category) == (True, "health")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aegir.answers.annotation import ColumnAnnotation, RowAnnotation
-from aegir.pipeline.rows import AGREES, RAISED, describe_rows, find_nouns
+from aegir.pipeline.rows import AGREES, LIKELY_CLASS, RAISED, describe_rows, find_nouns
 from aegir.readers.scores import TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import PERSON_STATES, ROW_NAMES
@@ -107,14 +107,17 @@ def test_the_name_goes_first_and_each_noun_is_given_once():
     assert nouns_of("customers.csv", *columns) == ["customer", "order"]
 
 
-def test_the_class_is_named_from_one_half_on():
+def test_the_class_is_named_where_it_is_likely_enough():
     table = table_of("data.csv", ("v", SAME))
     assert row_of(table, {"event": 0.6, "place": 0.4}) == RowAnnotation(
         "event", None, pytest.approx(0.6), "none", pytest.approx(0.8)
     )
-    unsure = row_of(table, {"event": 0.4, "place": 0.3})
+    likely = row_of(table, {"event": LIKELY_CLASS, "place": 0.3})
+    assert likely is not None
+    assert (likely.name, likely.confidence) == ("event", pytest.approx(LIKELY_CLASS))
+    unsure = row_of(table, {"event": LIKELY_CLASS - 0.05, "place": 0.3})
     assert unsure is not None
-    assert (unsure.name, unsure.confidence) == (None, pytest.approx(0.4))
+    assert (unsure.name, unsure.confidence) == (None, pytest.approx(LIKELY_CLASS - 0.05))
 
 
 def test_a_person_state_comes_with_its_probability():
