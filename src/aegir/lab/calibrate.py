@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -314,8 +315,15 @@ def calibrate_again(
     fitted = combined.fit()
     metrics, everyday = _metrics(combined)
     temperature = byte_model.calibration.temperature
-    write_calibration(out, ByteCalibration(temperature, fitted.mixture), metrics, everyday)
+    calibration = ByteCalibration(temperature, fitted.mixture)
+    write_calibration(out, calibration, metrics, everyday, _figures_alone(byte_model))
     return metrics, everyday
+
+
+def _figures_alone(byte_model: ByteModelAnnotator) -> dict[str, Any]:
+    """Return the figures of the byte network alone, which do not change with the n-grams."""
+    known = byte_model.model.facts.get("held_out", {})
+    return {name: each for name, each in known.items() if not name.startswith("combined/")}
 
 
 def _answers_of(byte_model: ByteModelAnnotator, tables: Sequence[TrainingTable]) -> HeldOut:
@@ -336,11 +344,15 @@ def write_calibration(
     calibration: ByteCalibration,
     metrics: Mapping[str, Judgement],
     everyday: OpenEvaluation,
+    kept: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write what `aegir train export` needs as JSON."""
+    """Write what `aegir train export` needs as JSON; `kept` are figures that were measured before."""
     facts = {
         "calibration": calibration.as_json(),
-        "held_out": {name: asdict(judgement) for name, judgement in metrics.items()},
+        "held_out": {
+            **(kept or {}),
+            **{name: asdict(judgement) for name, judgement in metrics.items()},
+        },
         "everyday": everyday.as_dict(),
     }
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -509,7 +509,10 @@ def test_calibrating_again_keeps_the_mixture_and_fits_what_follows(
     byte_model = ByteModelAnnotator(ByteModel(annotating_checkpoint(facts)))
     again = tmp_path / "again.json"
     figures, _ = calibrate_again(byte_model, data, ngrams, again)
-    calibration = ByteCalibration.from_json(json.loads(again.read_text())["calibration"])
+    written = json.loads(again.read_text())
+    alone = {name for name in facts["held_out"] if name.startswith("byte_model/")}
+    assert set(written["held_out"]) == {*alone, *figures}
+    calibration = ByteCalibration.from_json(written["calibration"])
     assert calibration.mixture is not None
     assert calibration.mixture.mixing == byte_model.calibration.mixture.mixing
     assert figures["combined/cta"].columns == 120
