@@ -89,7 +89,7 @@ def _add_persons(
     ):
         right = np.array([[name == each for name in names] for each in of_table])
         accepted[part] = np.repeat(right, sizes, axis=0)
-        known[part] = accepted[part].any(axis=1)
+        known[part] = np.any(accepted[part], axis=1)
 
 
 def linear_only(answers: HeldOut) -> HeldOut:

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
-from aegir.pipeline.agree import agree
+from aegir.pipeline.agree import REPEATED, agree
 from aegir.pipeline.correct import pool_siblings
-from aegir.pipeline.decide import NAMED, REPEATED, decide
+from aegir.pipeline.decide import NAMED, decide
 from aegir.readers.calibration import Thresholds
 from aegir.readers.mixing import Mixing, Weights, with_none
 from aegir.readers.scores import LIKELY, Explanation, TableScores

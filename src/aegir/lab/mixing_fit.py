@@ -6,6 +6,7 @@ Where several names are acceptable, the loss is that of the sum of their probabi
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,8 @@ def fit_powers(
         def loss(
             power: float, head: str = head, right: Bools = right, p: Probabilities = probabilities
         ) -> float:
-            raised = replace(UNCHANGED, **{head: float(power)}).apply(head, p)
+            changed: dict[str, Any] = {head: float(power)}
+            raised = replace(UNCHANGED, **changed).apply(head, p)
             whole = with_none(raised) if head == "levels" else raised
             return float(-np.log((whole * right).sum(axis=1) + 1e-6).mean())
 

@@ -121,8 +121,8 @@ def test_a_category_is_said_of_personal_columns_alone():
 
 
 def test_json_has_tags_only_where_there_are_some_and_reads_them_back():
-    data = annotation_as_dict(TAGGED)
-    number, name, illness = data["columns"]  # type: ignore[misc]
+    data: dict[str, Any] = annotation_as_dict(TAGGED)
+    number, name, illness = data["columns"]
     assert "tags" not in number
     assert (name["tags"], illness["tags"]) == (
         ["PII.High"],

@@ -54,7 +54,9 @@ def test_trained_weights_serve_eval_and_annotate(folder: Path, files: list[objec
     scored = run("eval", "--task", "cta", "--data", gold, *own, "--at-least", "0.7", "--json")
     assert scored.code == 0, scored.out
     table = folder / "people.csv"
-    table.write_text("person,mail\nKalo Miren,kalo@tushi.example\nBarden Vonel,voka@saqui.example\n")
+    table.write_text(
+        "person,mail\nKalo Miren,kalo@tushi.example\nBarden Vonel,voka@saqui.example\n"
+    )
     told = json.loads(run("annotate", table, *own, "--json").out)
     assert [column["type"] for column in told["columns"]] == ["Person/name", "email"]
 

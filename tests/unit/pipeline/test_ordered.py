@@ -25,7 +25,7 @@ def scored(of_type: str, *relations: dict[str, float]) -> TableScores:
 
 def given(table: Table, scores: TableScores) -> list[str | None]:
     columns = decide(table, scores, "fake").columns
-    return [column.relation and column.relation.label for column in columns]
+    return [column.relation.label if column.relation else None for column in columns]
 
 
 def test_what_is_cooked_is_a_part_of_the_total_whatever_was_read():

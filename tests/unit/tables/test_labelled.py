@@ -147,7 +147,7 @@ def test_rows_and_levels_are_labels_of_the_open_form(tmp_path: Path):
 
 @pytest.mark.parametrize(("stated", "trust"), [(0, 0.0), (0.7, 0.7), (None, 1.0)])
 def test_a_reader_is_trusted_as_far_as_it_says(tmp_path: Path, stated: float | None, trust: float):
-    column = {"values": [], "read": "Date", "read_confidence": stated}
+    column: dict[str, object] = {"values": [], "read": "Date", "read_confidence": stated}
     (found,) = read(tmp_path / "t.jsonl", json.dumps({"columns": [column]}))
     assert (found.labels[0].types, found.labels[0].trust) == (("Date",), trust)
 

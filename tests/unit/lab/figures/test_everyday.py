@@ -4,6 +4,7 @@ import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -21,7 +22,7 @@ from synthetic_labels import write_synthetic_tables
 RULED = {"row": "order", "row_class": "transaction", "person": "linked"}
 
 
-def order_table(number: int) -> dict[str, object]:
+def order_table(number: int) -> dict[str, Any]:
     """A key, a state and a price, of which only the price is about a person."""
     keys = [f"K{number:03}-{row:06}" for row in range(12)]
     states = ["open", "lost", f"other {number}"] * 4

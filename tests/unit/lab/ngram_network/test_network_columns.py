@@ -31,22 +31,27 @@ def table(name: str, source: Source, *labels: ColumnLabels, subject: int | None 
 
 def test_the_best_name_counts_most_and_none_of_them_is_a_target_too():
     target = type_target(ColumnLabels(("price", "Number")))
+    assert target is not None
     assert target[TYPE_INDEX["price"]] == pytest.approx(1 / 1.35)
     assert target[TYPE_INDEX["Number"]] == pytest.approx(0.35 / 1.35)
     assert target.sum() == pytest.approx(1)
     none = soft_target("fine", ())
+    assert none is not None
     assert (none[NONE["fine"]], none.sum()) == (1, 1)
     both = type_target(ColumnLabels(("price",), none_too=True))
+    assert both is not None
     assert both[[TYPE_INDEX["price"], NONE["types"]]] == pytest.approx([1 / 1.35, 0.35 / 1.35])
     assert soft_target("fine", None) is type_target(UNLABELLED) is None
 
 
 def test_a_level_is_known_in_the_state_of_its_table_only():
     direct = ColumnLabels(personal=True, personal_level="direct")
-    target = level_target("linked", direct).reshape(3, 4)
-    assert np.argwhere(target).tolist() == [[1, 0]]
-    nothing = level_target("none", ColumnLabels(personal=False)).reshape(3, 4)
-    assert np.argwhere(nothing).tolist() == [[0, 3]]
+    target = level_target("linked", direct)
+    assert target is not None
+    assert np.argwhere(target.reshape(3, 4)).tolist() == [[1, 0]]
+    nothing = level_target("none", ColumnLabels(personal=False))
+    assert nothing is not None
+    assert np.argwhere(nothing.reshape(3, 4)).tolist() == [[0, 3]]
     assert level_target(None, direct) is None
     assert level_target("self", ColumnLabels(personal=True)) is None  # of an unknown level
 

@@ -102,8 +102,8 @@ def test_every_part_of_the_answer_is_scored(annotator: NgramsAnnotator):
         assert scores.levels.shape == (width, len(PERSONAL_LEVELS) + 1)
         assert scores.levels.sum(axis=1) == pytest.approx(np.ones(width), abs=1e-5)
         assert scores.special.shape == (width,)
-        for part, names in (("rows", ROW_NAMES), ("person", PERSON_STATES)):
-            assert getattr(scores, part).shape == (len(names),)
+        for part, count in (("rows", len(ROW_NAMES)), ("person", len(PERSON_STATES))):
+            assert getattr(scores, part).shape == (count,)
             assert getattr(scores, part).sum() == pytest.approx(1, abs=1e-5)
 
 
