@@ -96,7 +96,7 @@ def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> 
     reasons = [] if why else [_in_one_line(column) for column in annotation.columns]
     widths = _choose_widths(rows, reasons, width)
     painter = _Painter(colour, width)
-    lines = [_title(annotation, painter), ""]
+    lines = [*_title(annotation, painter), ""]
     if rows:
         lines.append(painter.row("  ", [_Cell(text, "bold") for text in HEADINGS], widths))
         lines.append(painter.row("  ", [_Cell("-" * size, "dim") for size in widths], widths))
@@ -116,17 +116,21 @@ def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> 
     return "\n".join(lines) + "\n"
 
 
-def _title(annotation: TableAnnotation, painter: "_Painter") -> str:
+def _title(annotation: TableAnnotation, painter: "_Painter") -> list[str]:
+    """The table, what a row is, and what it has; the last on a line of its own where one line is too short."""
     row = shown_row(annotation.row)
-    facts = f"   {row}" if row else ""
-    facts += f"   {amount(len(annotation.columns), 'column')}"
+    said = f"   {row}" if row else ""
+    facts = amount(len(annotation.columns), "column")
     if subject := shown_subject(annotation):
         facts += f", subject: {subject}"
     personal = sum(column.personal for column in annotation.columns)
     facts += f", {personal} personal" if personal else ""
     special = sum(map(bool, map(shown_special, annotation.columns)))
     facts += f", {special} special" if special else ""
-    return painter.line([(annotation.table, "bold"), (facts, "dim")])
+    if row and _length(_Cell(f"{annotation.table}{said}   {facts}")) > painter.width:
+        first = painter.line([(annotation.table, "bold"), (said, "dim")])
+        return [first, painter.line([(f"  {facts}", "dim")])]
+    return [painter.line([(annotation.table, "bold"), (f"{said}   {facts}", "dim")])]
 
 
 def _cells(column: ColumnAnnotation) -> tuple[_Cell, ...]:

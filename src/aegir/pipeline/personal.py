@@ -28,7 +28,7 @@ from aegir.readers.scores import LIKELY, TableScores
 from aegir.tables.datatype import ColumnProfile, is_email
 from aegir.tables.table import Column
 from aegir.vocabulary.hierarchy import is_personal, personal_meaning
-from aegir.vocabulary.special import special_term, special_words
+from aegir.vocabulary.special import special_header, special_term, special_words
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
     FINE_TYPES,
@@ -187,6 +187,7 @@ def judge_personal(
         judged = _by_terms(named, scores, relation, rows)
     judged = _without_constants(judged, profile)
     judged = _limited(_with_emails(judged, named, column, profile), limit)
+    judged = _without_constants(judged, profile)
     return _with_special(judged, named, scores, relation)
 
 
@@ -338,7 +339,10 @@ def _with_emails(
 
 
 def _limited(judged: PersonalAnswer, limit: float) -> PersonalAnswer:
-    """Return the answer without a level that identifies, if that is less likely than the limit."""
+    """Return the answer without a level that identifies, if that is less likely than the limit.
+
+    What is personal with that probability all the same is said to tell about a person.
+    """
     if (
         judged.level not in IDENTIFYING_LEVELS
         or judged.identifying is None
@@ -346,7 +350,9 @@ def _limited(judged: PersonalAnswer, limit: float) -> PersonalAnswer:
     ):
         return judged
     sentence = f"identifies persons with probability {judged.identifying:.2f}, less than asked for"
-    return replace(judged, level=None, reason=None, reasons=(*judged.reasons, sentence))
+    level = "about" if judged.confidence >= limit else None
+    reason = _OTHERWISE[level] if level else None
+    return replace(judged, level=level, reason=reason, reasons=(*judged.reasons, sentence))
 
 
 def _with_special(
@@ -356,13 +362,15 @@ def _with_special(
     if judged.level is None:
         return judged
     term = special_term(named.fine_type, relation)
-    told = special_words(words_of(named.name)) if named.name else None
+    header = words_of(named.name) if named.name else ()
+    certain = special_header(header)
+    told = certain or special_words(header)
     learnt = None if scores.special is None else float(scores.special[named.index])
     by_word = told is not None and named.kind in _TOLD_BY_WORDS and judged.level != "direct"
     special = (
         term is not None
         or (learnt or 0.0) >= LIKELY
-        or (by_word and (learnt is None or learnt >= SPECIAL_WORD))
+        or (by_word and (certain is not None or learnt is None or learnt >= SPECIAL_WORD))
     )
     return replace(judged, special=special, category=(term or told) if special else None)
 

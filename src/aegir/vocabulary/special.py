@@ -3,59 +3,84 @@
     special_term("disease")                     ->  "health"
     special_words(("smoker", "since"))          ->  "health", for `smok*` is among its words
     special_words(("trade", "union", "fee"))    ->  "union"
+    special_header(("religion",))               ->  "religion", for that is the whole header
 
 special.tsv has a line per category and sort of names, separated by |: `terms` are fine types and relations, `words` are
 words or phrases of headers in several languages. A `*` at the end stands for any ending. Words of scripts without spaces
-are found within other words. A header that fits several categories has the first in the order of the file.
+are found within other words. `headers` are whole headers that leave no doubt. A header that fits several categories has the first in the order of the file.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from aegir.vocabulary.terms import FINE_TYPES, HERE, RELATIONS, SPECIAL_CATEGORIES
 from aegir_rl.base.errors import AegirError
 from aegir_rl.base.text import read_tsv
 
 PATH = HERE / "special.tsv"
-SORTS = ("terms", "words")
+SORTS = ("terms", "words", "headers")
 _ANY_ENDING = "*"
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Kana, Chinese characters and Hangul."""
 
 
+class SpecialNames(NamedTuple):
+    """What tells special categories."""
+
+    terms: Mapping[str, str]
+    """The category of every term."""
+    words: Mapping[str, re.Pattern[str]]
+    """A pattern of the words of every category."""
+    headers: Mapping[str, str]
+    """The category of every whole header."""
+
+
 def special_term(fine_type: str | None, relation: str | None = None) -> str | None:
     """Return the special category that a fine type or a relation belongs to by itself."""
-    terms = load_special(PATH)[0]
+    terms = load_special(PATH).terms
     return terms.get(fine_type or "") or terms.get(relation or "")
 
 
 def special_words(header: Iterable[str]) -> str | None:
     """Return the special category that the lower-case words of a header tell."""
     text = " ".join(header)
-    return next((name for name, known in load_special(PATH)[1].items() if known.search(text)), None)
+    return next(
+        (name for name, known in load_special(PATH).words.items() if known.search(text)), None
+    )
+
+
+def special_header(header: Iterable[str]) -> str | None:
+    """Return the special category of which the lower-case words of a header are the name."""
+    return load_special(PATH).headers.get(" ".join(header))
 
 
 @cache
-def load_special(path: Path) -> tuple[Mapping[str, str], Mapping[str, re.Pattern[str]]]:
-    """Return the category of every term, and a pattern of the words of every category, from a file."""
+def load_special(path: Path) -> SpecialNames:
+    """Return what a file says of terms, words and headers."""
     terms: dict[str, str] = {}
+    headers: dict[str, str] = {}
     words: dict[str, list[str]] = {}
     for location, (category, sort, names) in read_tsv(path, "category of names"):
         if category not in SPECIAL_CATEGORIES or sort not in SORTS:
             raise AegirError(
-                f"{location}: {category!r} of {sort!r}; expected {' or '.join(SORTS)} of one of "
+                f"{location}: {category!r} of {sort!r}; expected {', '.join(SORTS)} of one of "
                 f"{', '.join(SPECIAL_CATEGORIES)}"
             )
         if sort == "words":
             words.setdefault(category, []).extend(map(_pattern, names.split("|")))
             continue
+        if sort == "headers":
+            headers.update(dict.fromkeys(names.split("|"), category))
+            continue
         for name in names.split("|"):
             if name not in FINE_TYPES and name not in RELATIONS:
                 raise AegirError(f"{location}: {name!r} is neither a fine type nor a relation")
             terms[name] = category
-    return terms, {name: re.compile("|".join(each)) for name, each in words.items()}
+    patterns = {name: re.compile("|".join(each)) for name, each in words.items()}
+    return SpecialNames(terms, patterns, headers)
 
 
 def _pattern(word: str) -> str:

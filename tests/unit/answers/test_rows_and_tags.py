@@ -98,6 +98,11 @@ def test_the_report_begins_with_what_a_row_is_and_says_that_the_subject_repeats(
     assert shown_subject(unknown) == ""
 
 
+def test_the_counts_of_personal_and_special_columns_have_a_line_where_one_is_too_short():
+    lines = render_text([TABLE], colour=False, width=60).split("\n")
+    assert lines[:3] == [f"a.csv   {SAID}", "  3 columns, subject: no, 2 personal, 1 special", ""]
+
+
 def test_the_report_has_the_special_category_where_there_is_room_and_always_when_asked_why():
     wide = render_text([TAGGED], colour=False, width=100)
     assert re.search(r"illness .* about \(health\)", wide)

@@ -172,6 +172,7 @@ def test_the_contacts_in_a_web_table_of_organisations_are_not_personal():
         ("boolean_flag", "smoker", None, "health"),
         ("boolean_flag", "union_member", 0.3, "union"),
         ("category_label", "Konfession", 0.9, "religion"),
+        ("category_label", "Religion", 0.05, "religion"),  # a name that leaves no doubt
         ("boolean_flag", "x1", 0.9, None),
         ("genetic_variant", "rs12", 0.0, "genetic"),
     ],
@@ -187,6 +188,7 @@ def test_special_categories_by_term_by_header_or_learnt(fine, header, special, c
         ("boolean_flag", "smoker", 0.1),  # learnt to be none
         ("boolean_flag", "x1", 0.4),
         ("foreign_key", "diagnosis_id", None),
+        ("primary_key", "Religion", 0.05),
         ("score", "points", None),
     ],
 )
@@ -208,6 +210,19 @@ def test_nothing_identifies_below_the_threshold():
     assert (unsure.personal, unsure.personal_level) == (False, None)
     assert unsure.reasons[-1] == "identifies persons with probability 0.80, less than asked for"
     assert answer("score", {"about": 0.6}, SELF, limits=limits).personal_level == "about"
+
+
+def test_what_is_surely_personal_but_may_not_identify_is_about_a_person():
+    limits = Thresholds(identifying=0.9)
+    column = answer("category_label", {"indirect": 0.6, "about": 0.35}, SELF, limits=limits)
+    assert (column.personal, column.personal_level) == (True, "about")
+    assert column.personal_reason == "tells something about a person"
+    assert column.reasons[-1] == "identifies persons with probability 0.60, less than asked for"
+    age = answer("age", {"indirect": 0.6, "about": 0.35}, {"self": 0.8}, limits=limits)
+    assert age.personal_level != "about"
+    learnt = {"indirect": 0.6, "about": 0.35}
+    constant = answer("category_label", learnt, SELF, values=("a", "a", "a"), limits=limits)
+    assert not constant.personal
 
 
 def test_the_threshold_of_identifying_columns_is_read_where_it_was_calibrated():

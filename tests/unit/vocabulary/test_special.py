@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from aegir.vocabulary.special import PATH, load_special, special_term, special_words
+from aegir.vocabulary.special import (
+    PATH,
+    load_special,
+    special_header,
+    special_term,
+    special_words,
+)
 from aegir.vocabulary.terms import SPECIAL_CATEGORIES
 from aegir_rl.base.errors import AegirError
 
@@ -41,8 +47,20 @@ def test_a_word_is_not_found_within_another(header: str):
     assert special_words([header]) is None
 
 
+def test_a_whole_header_names_a_category():
+    assert special_header(["religion"]) == special_header(["konfession"]) == "religion"
+    assert special_header(["criminal", "record"]) == "crime"
+    assert special_header(["religion", "id"]) is None
+    assert special_header([]) is None
+
+
+def test_whole_headers_are_of_a_special_category_by_their_words_too_or_have_none():
+    for header, category in load_special(PATH).headers.items():
+        assert special_words(header.split()) in (category, None), header
+
+
 def test_every_category_has_words():
-    assert set(load_special(PATH)[1]) == set(SPECIAL_CATEGORIES)
+    assert set(load_special(PATH).words) == set(SPECIAL_CATEGORIES)
 
 
 @pytest.mark.parametrize(
