@@ -26,7 +26,7 @@ _ANSWER = (
     rf'(?:"row": \{{\s*"class": (?:null|{_TEXT}),\s*"noun": (?:null|{_TEXT}),[^}}]*\}},\s*)?"annotator": "'
 )
 BEGINNINGS = {  # of this form and of form 1, so that nobody has to remove old answers by hand
-    "text": r".*\n\n  column +(?:label|type) +sure +relation +personal|[^\n]*   0 columns\n",
+    "text": r".*\n(?:  \d[^\n]*\n)?\n  column +(?:label|type) +sure +relation +personal|[^\n]*   0 columns\n",
     "json": rf"\[(?:\]\n|\s*{_ANSWER})",
     "jsonl": _ANSWER,
     "csv": r"table,source,index,name,subject,(?:label,confidence,kind|type,confidence,fine_type),",
