@@ -168,7 +168,7 @@ def test_numbers_worked_out_by_hand():
     # query ln 2, states 1 and 2, strengths 1 and 1/2: 2 and 4 / 2, so weights 1/2 and 1/2
     fusion = StateFusion("weighted_sum", np.full((1, 1, 1), math.log(2), np.float32))
     states = [np.full((1, 1, 1, 1), value, np.float32) for value in (1, 2)]
-    fused = fusion(states, np.array([[1, 0.5]], np.float32))
+    fused = fusion(states[1:], np.array([[0.5]], np.float32), own=states[0])
     np.testing.assert_allclose(fused.ravel(), [1.5], rtol=1e-6)
 
 
