@@ -274,6 +274,15 @@ def test_a_saved_swarm_is_read_by_numpy(folder: Path):
     assert np.abs(ours - theirs.numpy()).mean() < 0.05 * np.abs(ours).mean()
 
 
+def test_a_saved_swarm_without_specialists_is_the_primary(tmp_path: Path):
+    save_swarm_folder(tmp_path, swarm([], "gated"))
+    model = SwarmModel.load(tmp_path)
+    found = model.read(SYMBOLS)
+    assert found.activation_mask.shape == (4, 0)
+    alone = model.primary.vectors(model.primary.read(SYMBOLS))
+    np.testing.assert_array_equal(found.vectors, alone)
+
+
 def other_specialist(folder: Path) -> None:
     save_specialist(folder / "geo.safetensors", random_checkpoint(LAYOUT, 7), "geo", "places")
 
