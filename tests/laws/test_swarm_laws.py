@@ -153,12 +153,31 @@ def test_the_weights_of_a_head_sum_to_one(agents: int, seed: int) -> None:
 
 
 @given(mode=modes, agents=st.integers(1, 5), seed=seeds)
+def test_the_primary_is_one_more_agent_of_strength_one(mode: str, agents: int, seed: int) -> None:
+    fusion, states, strengths = random_fusion(mode, agents, seed)
+    own = torch.randn(3, 2, 4, 4, generator=torch.Generator().manual_seed(seed + 1))
+    one = torch.ones(3, 1)
+    other = RWKVStateFusion(2, 4, agents + 1, mode)
+    with torch.no_grad():
+        if mode == "weighted_sum":
+            other.query.copy_(fusion.query)
+        else:
+            name = WEIGHT_NAMES[mode]
+            getattr(other, name)[1:] = getattr(fusion, name)
+    expected = other([own, *states], torch.cat([one, strengths], dim=1))
+    assert torch.equal(fusion(states, strengths, own), expected)
+
+
+@given(mode=modes, agents=st.integers(1, 5), seed=seeds)
 def test_fusion_in_numpy_is_fusion_in_torch(mode: str, agents: int, seed: int) -> None:
     fusion, states, strengths = random_fusion(mode, agents, seed)
     weight = getattr(fusion, WEIGHT_NAMES[mode]).detach().numpy()
-    twin = StateFusion(mode, weight)([state.numpy() for state in states], strengths.numpy())
-    with torch.no_grad():
-        np.testing.assert_allclose(twin, fusion(states, strengths).numpy(), rtol=1e-4, atol=1e-4)
+    twin, arrays = StateFusion(mode, weight), [state.numpy() for state in states]
+    for own in (None, states[-1]):
+        ours = twin(arrays, strengths.numpy(), None if own is None else own.numpy())
+        with torch.no_grad():
+            theirs = fusion(states, strengths, own).numpy()
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
 @settings(max_examples=3)

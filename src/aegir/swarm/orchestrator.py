@@ -2,7 +2,7 @@
 
     routing hidden --router--> scores, activation                                   (B, N)
     activated specialists read their rows, in parallel, without gradient            matrix states, vectors
-    F_l = fuse([S_l, align(unit(T_1)), ..., align(unit(T_N))], strengths)           for each RWKV layer l of the primary
+    F_l = fuse([align(unit(T_1)), ..., align(unit(T_N))], strengths, own=S_l)       for each RWKV layer l of the primary
     S_l + tanh(gate_l) (F_l - S_l) --> the primary reads the column from this state
     its vector + sum_i strength_i observation_gate_i align(unit(v_i)) --> output    (B, D), ready for the table stage
     behind it sum_i strength_i answer_gate_i answer_i, with `answers`               (B, ANSWER_WIDTH), added by the heads
@@ -12,7 +12,8 @@ the vector of specialist i, unit() divides by the root mean square (of a head, o
 is its score where it is on, else 0, so that gradients reach the router through the contribution.
 A specialist with other layers contributes its layer of equal relative depth; one without matrix states
 contributes its vector to the states too. answer_i is what specialist i says itself (readers/bytes/heads.py); its gate is one number
-per head and one per output.
+per head and one per output. lambda_parallel and lambda_finish weigh the rewards beside r_perf while a swarm is trained
+(lab/parl): they are kept here, and change nothing that is read.
 
 Promises
   - `routing_hidden=None` is the primary alone, bit for bit; so is a row whose specialists are all off;
@@ -35,7 +36,13 @@ from torch import Tensor, nn
 from aegir.readers.bytes.heads import ANSWER_WIDTH, HEAD_SIZES
 from aegir.readers.swarm.state_fusion import RMS_FLOOR, contributed_shape, match_layer
 from aegir.swarm.alignment import AlignmentProjection
-from aegir.swarm.column_model import ColumnModel, ModelOutput
+from aegir.swarm.column_model import (
+    BareColumnModel,
+    ColumnModel,
+    ModelOutput,
+    as_column_model,
+    read_mask,
+)
 from aegir.swarm.fusion import RWKVStateFusion, fusion_per_layer
 from aegir.swarm.router import (
     SpecialistRouter,
@@ -46,11 +53,13 @@ from aegir.swarm.specialist import (
     FrozenSpecialist,
     SpecialistOutput,
     check_specialists,
+    freeze_models,
     run_specialists,
 )
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safetensors_file import Arrays
 from aegir_rl.episode import TimedStep
+from aegir_rl.rewards.combined import read_lambdas
 
 PRIMARY = "primary_model."
 """Prefix of the primary's parameters; all others are the swarm's own."""
@@ -61,8 +70,8 @@ class SwarmOutput(TypedDict):
 
     output: Tensor
     """(B, D) one vector per column, for the table stage; answers of specialists behind it if the swarm uses them."""
-    specialist_outputs: list[SpecialistOutput | None]
-    """Per specialist; None if no row was routed to it."""
+    specialist_outputs: list[SpecialistOutput]
+    """Of the activated specialists, in their order, each with its name and rows."""
     activation_mask: Tensor
     """(B, N) which specialists have read which row."""
     scores: Tensor
@@ -86,11 +95,13 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
 
     def __init__(
         self,
-        primary_model: ColumnModel,
-        specialists: Sequence[FrozenSpecialist],
+        primary_model: ColumnModel | nn.Module,
+        specialists: Sequence[FrozenSpecialist | ColumnModel | nn.Module],
         fusion: RWKVStateFusion | Sequence[RWKVStateFusion] | None,
         d_model: int,
         activation_threshold: float = 0.5,
+        lambda_parallel: float = 0.3,
+        lambda_finish: float = 0.1,
         *,
         observation: bool = True,
         answers: bool = False,
@@ -99,19 +110,27 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
     ) -> None:
         """Join them; `d_model` is the width of the routing hidden.
 
-        `fusion` is one fusion per RWKV layer of the primary (`build_fusions`), one for all layers if they have the same
-        shape, or None for no states. `observation` adds the specialists' vectors to the primary's, `answers` their
+        Bare models among the specialists are frozen here (`freeze_models`). `fusion` is one fusion per RWKV layer of the
+        primary (`build_fusions`), one for all layers if they have the same shape, or None for no states. The lambdas are
+        those of the first stage of training. `observation` adds the specialists' vectors to the primary's, `answers` their
         answers to those of its heads. `workers` is the most specialists that run at a time, one per core if None.
         `temperature` is that of the decisions whose log probabilities are returned (router.py).
         """
         super().__init__()
-        check_specialists(primary_model, specialists)
-        shapes = tuple(primary_model.state_shapes)
-        self.primary_model: Any = primary_model  # with whatever else its class offers
-        self.specialists = tuple(specialists)  # a tuple, which does not register them as modules
+        primary = as_column_model(primary_model, "the primary")
+        frozen = freeze_models(specialists, primary.symbols)
+        check_specialists(primary, frozen)
+        shapes = tuple(primary.state_shapes)
+        self.primary_model: Any = primary  # with whatever else its class offers
+        self.specialists = frozen  # a tuple, which does not register them as modules
         self.workers, self.d_model = workers, d_model
-        self.router = SpecialistRouter(d_model, len(specialists), activation_threshold, temperature)
-        fusions = [] if fusion is None else fusion_per_layer(fusion, shapes, len(specialists) + 1)
+        self.lambda_parallel, self.lambda_finish = read_lambdas((lambda_parallel, lambda_finish))
+        self.router = SpecialistRouter(d_model, len(frozen), activation_threshold, temperature)
+        fusions = [] if fusion is None else fusion_per_layer(fusion, shapes, len(frozen))
+        if fusions and isinstance(primary, BareColumnModel) and not primary.takes_states:
+            raise UsageError(
+                "the primary takes no states; expected forward(input_ids, mask, initial), or fusion=None"
+            )
         self.fusions = nn.ModuleList(fusions)
         self.entry_gates = nn.ParameterList(torch.zeros(each.num_heads) for each in fusions)
         self.alignments = nn.ModuleList(
@@ -119,21 +138,19 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
                 AlignmentProjection(contributed_shape(each, layer, len(shapes)), shape)
                 for layer, shape in enumerate(shapes[: len(fusions)])
             )
-            for each in specialists
+            for each in frozen
         )
         self.observation = observation
-        width = primary_model.vector_width or 0
+        width = primary.vector_width or 0
         self.observations = nn.ModuleList(
             AlignmentProjection((each.vector_width,), (width,))
             if observation and each.vector_width is not None
             else nn.Identity()
-            for each in specialists
+            for each in frozen
         )
-        self.observation_gates = nn.Parameter(
-            torch.zeros(len(specialists) if observation else 0, width)
-        )
+        self.observation_gates = nn.Parameter(torch.zeros(len(frozen) if observation else 0, width))
         self.answers = answers
-        rows = len(specialists) if answers else 0
+        rows = len(frozen) if answers else 0
         self.head_gates = nn.Parameter(torch.zeros(rows, len(HEAD_SIZES)))
         self.output_gates = nn.Parameter(torch.zeros(rows, ANSWER_WIDTH))
 
@@ -151,14 +168,17 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
     ) -> SwarmOutput:
         """Read columns (B, T); None as `routing_hidden` (B, d_model) reads them with the primary alone.
 
+        `mask` (B, T) is true, or 1, for symbols of a column; it, `activation` and `drawn` may be bool, int or float.
         `activation` (B, N) replaces the threshold, for instance by what `router.sample` drew. `cap` is the most
         activations in this batch: the highest scores stay. `drawn` (B, N) are the decisions whose log probabilities are
         wanted, where the caller has cut them down to `activation`. `initial` are the primary's own states, zeros if None.
-        `cached` is what each specialist gave for these rows before, at least for those that are routed to it now: nothing
-        is read again.
+        `cached` is what specialists gave for these rows before (`specialist_outputs`), at least for those that are routed
+        to them now: nothing is read again.
         """
         begin = time.perf_counter()
-        self._check_inputs(input_ids, mask, routing_hidden, activation, drawn)
+        mask, activation, drawn = self._check_inputs(
+            input_ids, mask, routing_hidden, activation, drawn
+        )
         scores = logits = log_probabilities = self.router.weight.new_zeros(
             len(input_ids), len(self.specialists)
         )
@@ -188,7 +208,7 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
             output = torch.cat([output, self._answered(outputs, strengths)], dim=1)
         return SwarmOutput(
             output=output,
-            specialist_outputs=outputs,
+            specialist_outputs=[each for each in outputs if each is not None],
             activation_mask=active,
             scores=scores,
             routing_logits=logits,
@@ -221,19 +241,20 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
     ) -> list[SpecialistOutput | None]:
         if cached is None:
             return run_specialists(self.specialists, input_ids, mask, active, self.workers)
-        if len(cached) != len(self.specialists):
+        known = {output.name: output for output in cached if output is not None}
+        if strange := sorted(known.keys() - {each.name for each in self.specialists}):
             raise UsageError(
-                f"{len(cached)} cached outputs came for {len(self.specialists)} specialists"
+                f"a cached output is that of {strange[0]!r}, which is none of the specialists"
             )
-        for number, output in enumerate(cached):
-            if output is None and active[:, number].any():
+        outputs = []
+        for number, specialist in enumerate(self.specialists):
+            output, routed = known.get(specialist.name), active[:, number]
+            if output is None and routed.any():
                 raise UsageError(
-                    f"specialist {self.specialists[number].name!r} has read nothing, but rows are routed to it"
+                    f"specialist {specialist.name!r} has read nothing, but rows are routed to it"
                 )
-        return [
-            None if output is None else output.among(active[:, number])
-            for number, output in enumerate(cached)
-        ]
+            outputs.append(None if output is None else output.among(routed))
+        return outputs
 
     def _fused(
         self,
@@ -245,7 +266,6 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         if not len(self.fusions):
             return initial
         states = []
-        agents = torch.cat([torch.ones_like(strengths[:, :1]), strengths], dim=1)
         anyone = (strengths > 0).any(dim=1)[:, None, None, None]
         for layer, (fusion, gate) in enumerate(zip(self.fusions, self.entry_gates, strict=True)):
             like = strengths.new_zeros(len(strengths), *fusion.state_shape)
@@ -254,7 +274,7 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
                 self._aligned(number, layer, outputs[number], like)
                 for number in range(len(outputs))
             ]
-            fused = fusion([own, *aligned], agents)
+            fused = fusion(aligned, strengths, own)
             entering = own + torch.tanh(gate)[:, None, None] * (fused - own)
             states.append(torch.where(anyone, entering, own))
         return states
@@ -321,15 +341,25 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         return (TimedStep("router", routed), *ran, TimedStep("primary", read, before))
 
     def _check_inputs(
-        self, input_ids: Tensor, mask: Tensor, hidden: Tensor | None, *decisions: Tensor | None
-    ) -> None:
-        """Raise for inputs of other shapes; `decisions` are activation and drawn."""
-        rows = len(input_ids)
+        self,
+        input_ids: Tensor,
+        mask: Tensor,
+        hidden: Tensor | None,
+        activation: Tensor | None,
+        drawn: Tensor | None,
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Return mask and decisions as bool; raise for inputs of other shapes and values."""
         if input_ids.ndim != 2 or mask.shape != input_ids.shape:
             raise UsageError(
                 f"input_ids have shape {tuple(input_ids.shape)} and mask {tuple(mask.shape)}; "
                 "expected (B, T) for both"
             )
+        if input_ids.is_floating_point() or input_ids.dtype == torch.bool:
+            raise UsageError(f"input_ids are {input_ids.dtype}; expected whole numbers")
+        rows, mask, most = len(input_ids), read_mask(mask), self.primary_model.symbols - 1
+        odd = input_ids[mask & ((input_ids < 0) | (input_ids > most))]
+        if len(odd) and not isinstance(self.primary_model, BareColumnModel):
+            raise UsageError(f"input_ids have {int(odd[0])}; expected symbols from 0 to {most}")
         if hidden is not None and hidden.shape != (rows, self.d_model):
             raise UsageError(
                 f"routing_hidden has shape {tuple(hidden.shape)}; expected ({rows}, {self.d_model})"
@@ -337,13 +367,16 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         if hidden is not None and not hidden.isfinite().all():
             raise UsageError("routing_hidden has numbers that are not finite; the primary diverged")
         expected = (rows, len(self.specialists))
-        for name, each in zip(("activation", "drawn"), decisions, strict=True):
+        for name, each in (("activation", activation), ("drawn", drawn)):
             if each is not None and hidden is None:
                 raise UsageError(f"{name} came without routing_hidden; expected both or neither")
-            if each is not None and (each.shape != expected or each.dtype != torch.bool):
-                raise UsageError(
-                    f"{name} is {each.dtype} {tuple(each.shape)}; expected bool {expected}"
-                )
+            if each is not None and each.shape != expected:
+                raise UsageError(f"{name} has shape {tuple(each.shape)}; expected {expected}")
+        return (
+            mask,
+            None if activation is None else read_mask(activation, "activation"),
+            None if drawn is None else read_mask(drawn, "drawn"),
+        )
 
 
 def _unit_rms(x: Tensor, axes: tuple[int, ...]) -> Tensor:

@@ -1,6 +1,7 @@
 """Frozen specialists: models that never change and are read without gradient, several at once.
 
     FrozenSpecialist(name, model)      a frozen copy of a model, with the SHA-256 of its weights
+    freeze_models(models)              the same for bare models, which get names
     run_specialists(...)               each specialist reads the rows routed to it, and no others, in threads
 
 Promises
@@ -21,17 +22,26 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from aegir.readers.bytes.byte_encoding import SYMBOLS
 from aegir.readers.swarm.weights_file import (
     SpecialistManifest,
     check_name,
     load_specialist,
     tensors_sha256,
 )
-from aegir.swarm.column_model import ByteColumnModel, ColumnModel, ModelOutput
+from aegir.swarm.column_model import (
+    ByteColumnModel,
+    ColumnModel,
+    ModelOutput,
+    as_column_model,
+    read_mask,
+)
 from aegir_rl.base.errors import AegirError, UsageError
 
 
@@ -39,6 +49,8 @@ from aegir_rl.base.errors import AegirError, UsageError
 class SpecialistOutput:
     """What a specialist gave for the rows that were routed to it."""
 
+    name: str
+    """Of the specialist."""
     rows: Tensor
     """(R,) rows of the batch, ascending."""
     states: tuple[Tensor, ...]
@@ -59,10 +71,12 @@ class SpecialistOutput:
         missing[self.rows] = False
         if missing.any():
             raise UsageError(
-                f"a specialist has not read row {int(missing.nonzero()[0, 0])}, which is routed to it"
+                f"specialist {self.name!r} has not read row {int(missing.nonzero()[0, 0])}, "
+                "which is routed to it"
             )
         routed = active[self.rows]
         return SpecialistOutput(
+            self.name,
             self.rows[routed],
             tuple(state[routed] for state in self.states),
             None if self.vectors is None else self.vectors[routed],
@@ -76,20 +90,29 @@ class FrozenSpecialist(nn.Module):  # type: ignore[misc]
     """A model that is read and never changed."""
 
     def __init__(
-        self, name: str, model: ColumnModel, manifest: SpecialistManifest | None = None
+        self,
+        name: str,
+        model: ColumnModel | nn.Module,
+        manifest: SpecialistManifest | None = None,
+        *,
+        symbols: int = SYMBOLS,
     ) -> None:
-        """Freeze a copy of `model`; raise if its weights are not those of the manifest."""
+        """Freeze a copy of `model`; raise if its weights are not those of the manifest.
+
+        A module without the interface of a `ColumnModel` is wrapped; `symbols` is then the size of its vocabulary.
+        """
         super().__init__()
         self.name, self.manifest = check_name(name), manifest
-        if not model.state_shapes and model.vector_width is None:
+        frozen = as_column_model(copy.deepcopy(model), f"specialist {name!r}", symbols)
+        if not frozen.state_shapes and frozen.vector_width is None:
             raise UsageError(
                 f"specialist {name!r} has neither matrix states nor a vector to contribute"
             )
-        self.model = copy.deepcopy(model)
+        self.model = frozen
         if isinstance(self.model, nn.Module):
             self.model.requires_grad_(False)
-        self.symbols, self.vector_width = model.symbols, model.vector_width
-        self.state_shapes = tuple(model.state_shapes)
+        self.symbols, self.vector_width = frozen.symbols, frozen.vector_width
+        self.state_shapes = tuple(frozen.state_shapes)
         self.train(False)
         self.sha256 = self.fingerprint()
         """SHA-256 of its weights when it was frozen."""
@@ -113,7 +136,7 @@ class FrozenSpecialist(nn.Module):  # type: ignore[misc]
     def forward(self, input_ids: Tensor, mask: Tensor) -> ModelOutput:
         """Return vectors and final matrix states of columns (B, T), without gradient."""
         with torch.no_grad():
-            return self.model(input_ids, mask)
+            return self.model(input_ids, read_mask(mask))
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of its weights as they are now."""
@@ -121,7 +144,7 @@ class FrozenSpecialist(nn.Module):  # type: ignore[misc]
         if callable(own):
             return str(own())
         weights = self.state_dict()
-        return tensors_sha256({name: weights[name].cpu().numpy() for name in weights})
+        return tensors_sha256({name: _as_array(weights[name]) for name in weights})
 
     def check_unchanged(self) -> None:
         """Raise if its weights are no longer those that were frozen."""
@@ -130,6 +153,20 @@ class FrozenSpecialist(nn.Module):  # type: ignore[misc]
                 f"the weights of specialist {self.name!r} have changed (SHA-256 {now[:12]}, frozen with "
                 f"{self.sha256[:12]}); specialists must not be trained"
             )
+
+
+def freeze_models(
+    models: Sequence[FrozenSpecialist | ColumnModel | nn.Module], symbols: int = SYMBOLS
+) -> tuple[FrozenSpecialist, ...]:
+    """Return specialists as they are, and a frozen copy of every bare model, called by its `name` or its place from 1."""
+    return tuple(
+        model
+        if isinstance(model, FrozenSpecialist)
+        else FrozenSpecialist(
+            getattr(model, "name", None) or f"specialist-{number}", model, symbols=symbols
+        )
+        for number, model in enumerate(models, start=1)
+    )
 
 
 def check_specialists(primary: ColumnModel, specialists: Sequence[FrozenSpecialist]) -> None:
@@ -160,6 +197,7 @@ def run_specialists(
 
     `activation` (B, N) says which rows; `workers` is the most that run at a time, one per core if None.
     """
+    mask = read_mask(mask)
     jobs = [
         (number, rows)
         for number in range(len(specialists))
@@ -187,7 +225,8 @@ def _run(
 ) -> SpecialistOutput:
     start = time.perf_counter()
     part = mask[rows]
-    longest = max(int(part.sum(dim=1).max()), 1)
+    used = part.any(dim=0).nonzero()  # a mask need not end with the column
+    longest = int(used[-1, 0]) + 1 if len(used) else 1
     output = specialist(input_ids[rows, :longest], part[:, :longest])
     _check_shapes(specialist, output, len(rows))
     finite = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
@@ -195,8 +234,21 @@ def _run(
         finite &= tensor.isfinite().flatten(1).all(dim=1)
     seconds = time.perf_counter() - start
     return SpecialistOutput(
-        rows, tuple(output.states), output.vectors, output.answers, finite, seconds
+        specialist.name,
+        rows,
+        tuple(output.states),
+        output.vectors,
+        output.answers,
+        finite,
+        seconds,
     )
+
+
+def _as_array(tensor: Tensor) -> npt.NDArray[Any]:
+    """Return the weights as numpy has them; bfloat16, which it has not, as the float32 of the same value."""
+    whole = tensor.cpu()
+    array: npt.NDArray[Any] = (whole.float() if whole.dtype == torch.bfloat16 else whole).numpy()
+    return array
 
 
 def _check_shapes(specialist: FrozenSpecialist, output: ModelOutput, rows: int) -> None:

@@ -10,7 +10,8 @@ their last step: progress above 1 counts as 1, and a schedule warns about it onc
 
 `StagedLambdas` jumps at the borders. `SmoothLambdas` moves from one stage to the next along a half cosine in a
 window of `width` around each border, so value and slope are continuous; with `end=Lambdas(0, 0)` it ends there in a last
-window, and the reward at progress 1 is exactly r_perf.
+window, and the reward at progress 1 is exactly r_perf. `stages_from` keeps the proportions of the stages for other lambdas at
+the beginning: from (0.6, 0) they are (0.6, 0), (0.2, 0), (0.1, 0).
 
 Worked number, smooth with width 0.1: at progress 0.3 both are half-way, (0.2, 0.2); at 0.325, three quarters into the
 window, the half cosine is (1 - cos(0.75 pi)) / 2 = 0.853553, so parallel is 0.3 - 0.2 * 0.853553 = 0.129289.
@@ -41,6 +42,19 @@ DEFAULT_STAGES = (
     LambdaStage(0.7, Lambdas(0.1, 0.3)),
     LambdaStage(1.0, Lambdas(0.05, 0.05)),
 )
+
+
+def stages_from(lambda_parallel: float, lambda_finish: float) -> tuple[LambdaStage, ...]:
+    """Return the stages with these lambdas in the first one, and the others in proportion."""
+    first = DEFAULT_STAGES[0].lambdas
+    begin = read_lambdas((lambda_parallel, lambda_finish))
+    scales = [now / usual for now, usual in zip(begin, first, strict=True)]
+    return tuple(
+        LambdaStage(
+            stage.until, Lambdas(*(a * b for a, b in zip(stage.lambdas, scales, strict=True)))
+        )
+        for stage in DEFAULT_STAGES
+    )
 
 
 class ProgressAboveOne(UserWarning):

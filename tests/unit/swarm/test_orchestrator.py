@@ -49,9 +49,19 @@ def test_it_returns_output_specialist_outputs_and_activation_mask():
     output = read(swarm(three_specialists()), pattern(4, 3))
     assert output["output"].shape == (4, 32)
     assert torch.equal(output["activation_mask"], pattern(4, 3))
-    assert [given.rows.tolist() for given in output["specialist_outputs"]] == [[0, 3], [2], [1]]
+    given = [(each.name, each.rows.tolist()) for each in output["specialist_outputs"]]
+    assert given == [("same", [0, 3]), ("other", [2]), ("counts", [1])]
     assert not output["dropped"].any()
     assert output["reports"] == []
+
+
+def test_specialist_outputs_are_those_of_the_activated_specialists_alone():
+    only = torch.zeros_like(ALL)
+    only[[0, 2], 1] = True
+    (given,) = read(swarm(three_specialists()), only)["specialist_outputs"]
+    assert (given.name, given.rows.tolist()) == ("other", [0, 2])
+    assert given.vectors.shape == (2, 48)
+    assert read(swarm(three_specialists()), ~ALL)["specialist_outputs"] == []
 
 
 def test_without_routing_hidden_no_specialist_is_called():
@@ -61,7 +71,7 @@ def test_without_routing_hidden_no_specialist_is_called():
     made = swarm([FrozenSpecialist("geo", Altered(byte_model(1), fail))], gates=0.5)
     output = made(*columns())
     assert torch.equal(output["output"], alone(made))
-    assert output["specialist_outputs"] == [None]
+    assert output["specialist_outputs"] == []
     assert not output["activation_mask"].any()
     assert not output["scores"].any()
 
@@ -232,9 +242,9 @@ def test_steps_give_the_critical_path():
 def test_one_fusion_may_serve_layers_of_one_shape():
     primary = byte_model(0)
     with pytest.raises(UsageError, match="build_fusions makes one fusion per layer"):
-        SwarmOrchestrator(primary, [], RWKVStateFusion(1, 32, 1), primary.d_model)
+        SwarmOrchestrator(primary, [], RWKVStateFusion(1, 32, 0), primary.d_model)
     primary.state_shapes = ((1, 32, 32), (1, 32, 32))
-    made = SwarmOrchestrator(primary, [], RWKVStateFusion(1, 32, 1), primary.d_model)
+    made = SwarmOrchestrator(primary, [], RWKVStateFusion(1, 32, 0), primary.d_model)
     assert made.fusions[0] is made.fusions[1]
 
 
@@ -277,8 +287,18 @@ def test_a_table_of_one_column_and_one_of_ten_thousand():
         ({"mask": torch.ones(3, 2).bool()}, r"mask \(3, 2\)"),
         ({"routing_hidden": torch.zeros(4, 7)}, r"routing_hidden has shape \(4, 7\); expected"),
         ({"routing_hidden": torch.full((4, 32), math.nan)}, "numbers that are not finite"),
-        ({"activation": torch.ones(4, 2).bool()}, r"expected bool \(4, 3\)"),
-        ({"activation": torch.ones(4, 3)}, r"activation is torch.float32"),
+        ({"mask": torch.full((4, 30), 0.5)}, "mask has 0.5; expected 0 and 1, or true and false"),
+        ({"mask": torch.full((4, 30), math.nan)}, "mask has nan; expected 0 and 1"),
+        (
+            {"input_ids": torch.full((4, 30), 262)},
+            "input_ids have 262; expected symbols from 0 to 261",
+        ),
+        ({"input_ids": torch.zeros(4, 30)}, "input_ids are torch.float32; expected whole numbers"),
+        (
+            {"activation": torch.ones(4, 2).bool()},
+            r"activation has shape \(4, 2\); expected \(4, 3\)",
+        ),
+        ({"activation": torch.full((4, 3), 0.7)}, "activation has 0.7; expected 0 and 1"),
         ({"activation": ALL, "routing_hidden": None}, "activation came without routing_hidden"),
     ],
 )
@@ -290,9 +310,11 @@ def test_bad_input_is_refused_with_one_sentence(change: dict, sentence: str):
         made(**inputs)
 
 
-def test_a_fusion_for_another_number_of_agents_is_refused():
+def test_a_fusion_for_another_number_of_specialists_is_refused():
     primary = byte_model(0)
-    with pytest.raises(UsageError, match="fusion is for 3 agents; expected 2"):
+    with pytest.raises(
+        UsageError, match="fusion is for 2 specialists, but 1 came; num_agents counts"
+    ):
         SwarmOrchestrator(
             primary,
             [FrozenSpecialist("same", byte_model(1))],
@@ -344,9 +366,10 @@ def test_rows_that_no_specialist_has_read_before_are_refused():
     known = read(made, pattern(4, 3))["specialist_outputs"]
     symbols, mask = columns()
     hidden = made.primary_model.routing_hidden(symbols, mask)
-    with pytest.raises(UsageError, match="has not read row 1, which is routed to it"):
+    with pytest.raises(UsageError, match="'same' has not read row 1, which is routed to it"):
         made(symbols, mask, hidden, activation=ALL, cached=known)
     with pytest.raises(UsageError, match="specialist 'same' has read nothing"):
-        made(symbols, mask, hidden, activation=ALL, cached=[None] * 3)
-    with pytest.raises(UsageError, match="2 cached outputs came for 3 specialists"):
-        made(symbols, mask, hidden, activation=ALL, cached=known[:2])
+        made(symbols, mask, hidden, activation=ALL, cached=[])
+    strange = [replace(known[0], name="geo"), *known[1:]]
+    with pytest.raises(UsageError, match="that of 'geo', which is none of the specialists"):
+        made(symbols, mask, hidden, activation=ALL, cached=strange)

@@ -25,13 +25,14 @@ def test_the_code_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     training = (ROOT / "docs" / "parl.md").read_text(encoding="utf-8")
     section = training.split("## By hand, in torch")[1].split("\n## ")[0]
     blocks = re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     torch.manual_seed(0)
     page: dict[str, Any] = {}
     exec("\n".join(blocks), page)
     assert 0 < int(page["result"]["activation_mask"].sum()) <= 4
     assert np.isfinite(page["vectors"]).all()
     assert page["vectors"].shape == tuple(page["alone"].shape)
+    assert page["names"] == ["specialist-1", "specialist-2", "geo"]
 
 
 def test_every_file_of_the_package_is_on_its_page() -> None:

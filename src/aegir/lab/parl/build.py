@@ -182,6 +182,8 @@ def build_policy(
         fusions,
         primary.d_model,
         config.swarm.threshold,
+        config.rl.lambda_parallel,
+        config.rl.lambda_finish,
         observation=config.swarm.observation,
         answers=config.swarm.answers,
         workers=config.swarm.workers or None,

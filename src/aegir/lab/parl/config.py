@@ -127,7 +127,8 @@ class RlSettings:
     rollouts: int = 4
     """Sampled for each table."""
     updates: int = 2
-    """Optimiser steps per step, each from its share of the rollouts."""
+    """Optimiser steps per step, each from its share of the rollouts; more than rollouts use them again, one at a time. With 1
+    every ratio is 1, and nothing is clipped."""
     learning_rate: float = 1e-3
     advantages: str = "leave-one-out"
     """"group" also divides by the standard deviation within a group."""
@@ -155,6 +156,10 @@ class RlSettings:
     information: float = 1.0
     boundary: float = 1.0
     """How much more critical tokens weigh (aegir_rl/rl/token_weights.py)."""
+    lambda_parallel: float = 0.3
+    """Of r_parallel in the first stage; the later stages are in proportion (aegir_rl/rl/schedules.py)."""
+    lambda_finish: float = 0.1
+    """The same of r_finish."""
     smooth_lambdas: bool = True
     kept_episodes: int = 16
     """Written to episodes/ at every check."""
@@ -167,13 +172,10 @@ class RlSettings:
         check_numbers(self, "rollouts", at_least=2)
         check_numbers(self, "learning_rate", above=0)
         check_numbers(self, "clip_start", "clip_end", above=0, below=1)
+        check_numbers(self, "lambda_parallel", "lambda_finish", at_least=0)
         costs = ("policy", "supervised", "wrong_cost", "path_cost", "information", "boundary")
         check_numbers(self, *costs, at_least=0)
         check_numbers(self, "router_entropy", "label_entropy", "kl", "kl_target", at_least=0)
-        if self.updates > self.rollouts:
-            raise UsageError(
-                f"updates is {self.updates} with {self.rollouts} rollouts; expected at most one per rollout"
-            )
         for name, known in (("advantages", ADVANTAGES), ("credit", CREDITS)):
             if (value := getattr(self, name)) not in known:
                 raise UsageError(f"{name} is {value!r}; expected {' or '.join(known)}")
@@ -188,7 +190,7 @@ class BudgetSettings:
     first_cap: int = 1
     """Most activations per table and rollout in the first limited stretch."""
     rise: int = 1
-    """What the cap gains from one limited stretch to the next."""
+    """What the cap gains from one limited stretch to the next: little enough that the caps bind (`budget/cut`)."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "stretch", "first_cap", at_least=1)

@@ -10,7 +10,8 @@ Tokens of a column are its routing decisions, one per specialist, and its label.
 
 weighted by how critical the token is (aegir_rl/rl/token_weights.py: routing is decided where a column begins; labels that say much
 weigh more), eps annealed. Beside it: entropy of router and label, KL to the policy after the warm start, and the supervised
-loss of the same forward pass, each with its weight. Learnt routing has tokens; "always" and "random" have labels alone.
+loss of the same forward pass, each with its weight. A step takes several optimiser steps, each from its share of the rollouts:
+in the first one every ratio is 1, from the second on the policy has moved and clipping can act (`update/2/clip_fraction`). Learnt routing has tokens; "always" and "random" have labels alone.
 
 The objectives of aegir_rl.rl are numpy: each returns its value and its gradient with respect to the log probabilities or
 logits, and `hand_over` gives that gradient to torch, which carries it on to the weights.
@@ -45,6 +46,8 @@ from aegir_rl.rl.kl_control import AdaptiveKlControl, FixedKlControl, compute_re
 from aegir_rl.rl.schedules import LinearSchedule
 from aegir_rl.rl.token_weights import TokenWeights, compute_information, compute_token_weights
 
+PER_UPDATE = ("clip_fraction", "ratio/mean", "kl")
+"""Figures that are also given for each optimiser step of a step, as `update/1/…`, `update/2/…`."""
 PRIMARY = "swarm.primary_model."
 TRUST = ("swarm.head_gates", "swarm.router.")
 """The few numbers that say whom to activate and how far to trust the answers; they have a learning rate of their own."""
@@ -115,9 +118,23 @@ class SwarmLearner:
         form = PpoForm(LinearSchedule(rl.clip_start, rl.clip_end)(progress))
         mask = self._mask(tables.batch, rollouts[0])
         weights = [self._weights(rollout, mask) for rollout in rollouts]
-        now: list[Floats] = []
-        norms, values = [], dict[str, list[float]]()
-        for share in np.array_split(np.arange(len(rollouts)), rl.updates):
+        now = dict[int, Floats]()
+        norms, values, by_update = [], dict[str, list[float]](), dict[str, float]()
+
+        def measured(numbers: Sequence[int]) -> PolicyLoss:
+            """The loss of these rollouts, each with its probabilities when it was updated."""
+            given = np.concatenate([advantages[number] for number in numbers])
+            return compute_policy_loss(
+                np.concatenate([now[number] for number in numbers]),
+                np.concatenate([rollouts[number].log_probabilities for number in numbers]),
+                given,
+                form,
+                mask=np.tile(mask, (len(numbers), 1)),
+                weights=np.concatenate([weights[number].weights for number in numbers]),
+                missing=~np.isfinite(given),
+            )
+
+        for order, share in enumerate(share_rollouts(len(rollouts), rl.updates), 1):
             self.optimizer.zero_grad(set_to_none=False)
             for number in share:
                 tokens, total, metrics = self._loss(
@@ -130,24 +147,18 @@ class SwarmLearner:
                     weights[number],
                 )
                 (total / len(share)).backward()
-                now.append(tokens)
+                now[number] = tokens
                 for name, value in metrics.items():
                     values.setdefault(name, []).append(value)
             norms.append(self._step(rl, step, "rl"))
-        loss = compute_policy_loss(
-            np.concatenate(now),
-            np.concatenate([rollout.log_probabilities for rollout in rollouts]),
-            np.concatenate(advantages),
-            form,
-            mask=np.tile(mask, (len(rollouts), 1)),
-            weights=np.concatenate([each.weights for each in weights]),
-            missing=~np.isfinite(np.concatenate(advantages)),
-        )
+            figures = measured(share).figures
+            by_update |= {f"update/{order}/{n}": figures[n] for n in PER_UPDATE if n in figures}
+        loss = measured(range(len(rollouts)))
         means = {name: float(np.mean(several)) for name, several in values.items()}
         if self.reference is not None:
             self.kl_control.update(means.get("reference_kl", math.nan))
         return Update(
-            means | {"gradient_norm": float(np.mean(norms)), "clip_range": form.clip},
+            means | by_update | {"gradient_norm": float(np.mean(norms)), "clip_range": form.clip},
             loss,
             weights[0],
         )
@@ -254,6 +265,13 @@ class SwarmLearner:
         rate = learning_rate(stage.learning_rate, learning.warm_up, step, stage.steps)
         where = f"step {step} of {name}"
         return take_step(self.optimizer, self.parameters, rate, learning.clip, where)
+
+
+def share_rollouts(rollouts: int, updates: int) -> list[list[int]]:
+    """Return the rollouts of each update: all of them once, or, where there are more updates, one at a time, again and again."""
+    if updates > rollouts:
+        return [[update % rollouts] for update in range(updates)]
+    return [share.tolist() for share in np.array_split(np.arange(rollouts), updates)]
 
 
 def _group_of(name: str, parameter: Tensor) -> str:

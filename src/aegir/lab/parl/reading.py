@@ -14,7 +14,7 @@ read by the one that has not seen the table's fold.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -99,8 +99,11 @@ def run_activated(
             [reader.model for reader in readers], ids, ids != PAD, routed[columns], swarm.workers
         )
         outputs = [
-            _joined([out for out, by in zip(read, readers, strict=True) if by.specialist == number])
-            for number in range(len(swarm.specialists))
+            _joined(
+                specialist.name,
+                [out for out, by in zip(read, readers, strict=True) if by.specialist == number],
+            )
+            for number, specialist in enumerate(swarm.specialists)
         ]
         for number, output in enumerate(outputs):
             if output is not None:
@@ -179,11 +182,11 @@ def _readers(
     return readers
 
 
-def _joined(outputs: Sequence[SpecialistOutput | None]) -> SpecialistOutput | None:
-    """Return what several gave for different rows as the output of one."""
+def _joined(name: str, outputs: Sequence[SpecialistOutput | None]) -> SpecialistOutput | None:
+    """Return what several gave for different rows as the output of one of this name."""
     present = [output for output in outputs if output is not None]
     if len(present) <= 1:
-        return present[0] if present else None
+        return replace(present[0], name=name) if present else None
     rows, order = torch.cat([each.rows for each in present]).sort()
 
     def joined(tensors: Sequence[Tensor | None]) -> Tensor | None:
@@ -191,6 +194,7 @@ def _joined(outputs: Sequence[SpecialistOutput | None]) -> SpecialistOutput | No
         return torch.cat(some)[order] if some else None
 
     return SpecialistOutput(
+        name=name,
         rows=rows,
         states=tuple(map(joined, zip(*(each.states for each in present), strict=True))),
         vectors=joined([each.vectors for each in present]),

@@ -95,7 +95,7 @@ class ParlStep:
         if len(gains):
             metrics |= {"gain/mean": float(gains.mean()), "gain/helped": float((gains > 0).mean())}
         if self.cap is not None:
-            metrics["budget/cap"] = float(self.cap)
+            metrics |= {"budget/cap": float(self.cap), "budget/cut": self._cut()}
         return {name: value for name, value in metrics.items() if value is not None}
 
     @staticmethod
@@ -134,6 +134,12 @@ class ParlStep:
         """Of r_perf, whose scale does not change with the lambdas."""
         rewards = self.perf.tables
         return measure_rewards(rewards, self.episodes.groups, missing=np.isnan(rewards))
+
+    def _cut(self) -> float | None:
+        """Return the share of drawn activations that the cap cut; None if none was drawn."""
+        plans = [each.activations for each in self.rollouts if each.activations is not None]
+        drawn = sum(int(plan.drawn.sum()) for plan in plans)
+        return 1 - sum(int(plan.executed.sum()) for plan in plans) / drawn if drawn else None
 
     def _routing(self) -> dict[str, float]:
         """Of what the router wants, before a cap; and what was executed."""

@@ -1,6 +1,6 @@
 """Rewards and advantages of the rollouts of a step.
 
-    rewards = ParlRewards(settings)
+    rewards = ParlRewards(settings, swarm.lambda_parallel, swarm.lambda_finish)
     perf = rewards.rate(ratings, tables)                                  # r_perf: raters -> ensemble -> columns, tables
     parallel, finish = rewards.parallel(episodes, tables), rewards.finish(episodes, tables)
     breakdown = rewards.combined.combine(perf.tables, parallel, finish, progress)          # with annealed lambdas
@@ -42,7 +42,7 @@ from aegir_rl.rewards.completion import compute_r_finish
 from aegir_rl.rewards.parallelism import compute_r_parallel
 from aegir_rl.rewards.running_normalizer import RunningNormalizer
 from aegir_rl.rl.advantages import group_advantages, leave_one_out_advantages
-from aegir_rl.rl.schedules import SmoothLambdas, StagedLambdas
+from aegir_rl.rl.schedules import SmoothLambdas, StagedLambdas, stages_from
 
 HALF_LIFE = 20_000
 """Advantages after which the weight of an old one is halved: some fifty steps."""
@@ -63,10 +63,14 @@ class Performance:
 class ParlRewards:
     """Scores rollouts; remembers how raters agreed and how much advantages vary."""
 
-    def __init__(self, settings: RlSettings) -> None:
+    def __init__(
+        self, settings: RlSettings, lambda_parallel: float = 0.3, lambda_finish: float = 0.1
+    ) -> None:
+        """Begin with the lambdas that the orchestrator keeps; later stages are in proportion to them."""
         self.settings = settings
         self.ensemble = RewardEnsemble(RATERS, method="mean", min_raters=1)
-        lambdas = SmoothLambdas() if settings.smooth_lambdas else StagedLambdas()
+        stages = stages_from(lambda_parallel, lambda_finish)
+        lambdas = SmoothLambdas(stages) if settings.smooth_lambdas else StagedLambdas(stages)
         self.combined = CombinedReward(lambdas=lambdas)
         self.normalizer, self.gain_normalizer = (
             RunningNormalizer(half_life=HALF_LIFE, clip=5.0, centre=False) for _ in range(2)

@@ -100,7 +100,9 @@ class RunState:
             corpus=corpus,
             policy=policy,
             learner=SwarmLearner(policy, config),
-            rewards=ParlRewards(config.rl),
+            rewards=ParlRewards(
+                config.rl, policy.swarm.lambda_parallel, policy.swarm.lambda_finish
+            ),
             monitor=HealthMonitor(),
             mixtures=_mixtures(config, corpus),
             facts={

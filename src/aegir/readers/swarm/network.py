@@ -2,7 +2,7 @@
 
     routing hidden --router--> scores, activation                                   (B, N)
     activated specialists read their rows, in threads                               matrix states, vectors
-    F_l = fuse([0, align(unit(T_1)), ..., align(unit(T_N))], strengths)             for each RWKV layer l of the primary
+    F_l = fuse([align(unit(T_1)), ..., align(unit(T_N))], strengths, own=0)          for each RWKV layer l of the primary
     tanh(gate_l) F_l --> the primary reads the column from this state
     its vector + sum_i strength_i observation_gate_i align(unit(v_i)) --> vectors   (B, D), ready for `ByteModel.mix_tables`
     behind it sum_i strength_i answer_gate_i answer_i, if the swarm uses answers    (B, ANSWER_WIDTH), added by the heads
@@ -279,7 +279,6 @@ class SwarmModel:
 
     def _fused(self, outputs: Mapping[int, SpecialistOutput], strengths: F32) -> list[F32]:
         """Return the states from which the primary reads, one per layer."""
-        agents = np.concatenate([np.ones_like(strengths[:, :1]), strengths], axis=1)
         anyone = np.any(strengths > 0, axis=1)[:, None, None, None]
         states = []
         for layer, shape in enumerate(self.primary.architecture.state_shapes):
@@ -288,7 +287,7 @@ class SwarmModel:
             for number, routed in outputs.items():
                 others[number] = own.copy()
                 others[number][routed.rows] = self._aligned(number, layer, routed)
-            fused = self._fusions[layer]([own, *others], agents)
+            fused = self._fusions[layer](others, strengths, own)
             states.append(np.where(anyone, self._gates[layer][:, None, None] * fused, own))
         return states
 

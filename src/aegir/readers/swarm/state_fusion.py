@@ -139,19 +139,22 @@ def alignment_shapes(source: Shape, target: Shape) -> dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class StateFusion:
-    """Fuses the matrix states of several agents into one."""
+    """Fuses the matrix states of N specialists and of the primary, which is agent 0, into one."""
 
     mode: str
     weight: F32
-    """query (H, K, V), gates (A,) or projection (A, H, K, K), as the mode has it."""
+    """query (H, K, V), gates (1 + N,) or projection (1 + N, H, K, K), as the mode has it."""
 
     @classmethod
     def of(cls, tensors: Tensors, name: str, mode: str) -> "StateFusion":
         """Return the fusion of this name."""
         return cls(mode, tensors[f"{name}.{WEIGHT_NAMES[mode]}"])
 
-    def __call__(self, states: Sequence[F32], strengths: F32) -> F32:
-        """Return one state (B, H, K, V) for A states of that shape and their strengths (B, A)."""
+    def __call__(self, states: Sequence[F32], strengths: F32, own: F32 | None = None) -> F32:
+        """Return one state (B, H, K, V) of N specialists' states, their strengths (B, N) and the primary's `own`, if given."""
+        first = np.full((len(strengths), 1), own is not None, strengths.dtype)
+        strengths = np.concatenate([first, strengths], axis=1)
+        states = [np.zeros_like(states[0]) if own is None else own, *states]
         on = strengths > 0
         states = [
             np.where(on[:, agent, None, None, None], state, np.float32(0))

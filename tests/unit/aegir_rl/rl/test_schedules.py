@@ -7,11 +7,13 @@ import pytest
 from aegir_rl.base.errors import UsageError
 from aegir_rl.rewards.combined import Lambdas
 from aegir_rl.rl.schedules import (
+    DEFAULT_STAGES,
     LambdaStage,
     LinearSchedule,
     ProgressAboveOne,
     SmoothLambdas,
     StagedLambdas,
+    stages_from,
 )
 
 
@@ -89,3 +91,15 @@ def test_a_copied_schedule_still_works():
 def test_schedules_that_cannot_be_used_are_refused_at_once(make, sentence):
     with pytest.raises(UsageError, match=sentence):
         make()
+
+
+def test_stages_begin_with_other_lambdas_and_keep_their_proportions():
+    # twice 0.3 and half of 0.1: the later stages are twice 0.1 and 0.05, half of 0.3 and 0.05
+    stages = stages_from(0.6, 0.05)
+    assert [stage.until for stage in stages] == [0.3, 0.7, 1.0]
+    assert [each for stage in stages for each in stage.lambdas] == pytest.approx(
+        [0.6, 0.05, 0.2, 0.15, 0.1, 0.025]
+    )
+    assert stages_from(0.3, 0.1) == DEFAULT_STAGES
+    with pytest.raises(UsageError, match="lambda"):
+        stages_from(-0.1, 0.1)

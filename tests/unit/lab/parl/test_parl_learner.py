@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from aegir.lab.parl.config import ParlTraining, RoutingSettings
-from aegir.lab.parl.learner import SwarmLearner, Update, hand_over
+from aegir.lab.parl.learner import SwarmLearner, Update, hand_over, share_rollouts
 from aegir.lab.parl.policy import Activations, SwarmPolicy
 from aegir.lab.parl.reading import run_activated, score_columns
 from aegir.lab.parl.rollouts import answer_columns
@@ -19,11 +19,11 @@ from parl_runs import parl_settings, policy_and_tables
 def settings(folder: Path, **rl: float) -> ParlTraining:
     """The policy loss alone, without entropy."""
     config = parl_settings(folder)
-    alone = {"supervised": 0.0, "router_entropy": 0.0, "learning_rate": 1e-2, **rl}
+    alone = {"supervised": 0.0, "router_entropy": 0.0, "learning_rate": 1e-2, "updates": 1, **rl}
     return replace(
         config,
         learning=replace(config.learning, warm_up=0.0),
-        rl=replace(config.rl, rollouts=2, updates=1, **alone),
+        rl=replace(config.rl, rollouts=2, **alone),
     )
 
 
@@ -61,6 +61,37 @@ def test_a_specialist_that_was_on_in_the_better_rollout_is_activated_more_often(
     assert done.loss.figures["ratio/mean"] == pytest.approx(
         1.0, abs=1e-4
     )  # drawn by this very policy
+
+
+def test_every_rollout_is_used_once_or_again_and_again():
+    assert share_rollouts(4, 1) == [[0, 1, 2, 3]]
+    assert share_rollouts(4, 2) == [[0, 1], [2, 3]]
+    assert share_rollouts(2, 5) == [[0], [1], [0], [1], [0]]
+
+
+def test_clipping_acts_from_the_second_update_on_and_every_update_is_reported(tmp_path: Path):
+    policy, _, tables = policy_and_tables(tmp_path)
+    # a learning rate at which one update moves the policy by more than the clip range of 0.2
+    _, done = update(policy, tables, settings(tmp_path, learning_rate=0.05, updates=4), 0)
+    figures = done.metrics
+    assert figures["update/1/ratio/mean"] == pytest.approx(1.0, abs=1e-4)
+    assert figures["update/1/clip_fraction"] == 0.0
+    assert figures["update/1/kl"] == pytest.approx(0.0, abs=1e-6)
+    for number in (2, 3, 4):
+        assert figures[f"update/{number}/clip_fraction"] > 0.05
+        assert figures[f"update/{number}/kl"] > 1e-3
+    assert "update/5/kl" not in figures
+    assert done.loss.clipped.any()
+    # both rollouts were used twice: the figures of the step are those of their last use
+    last = (figures["update/3/clip_fraction"] + figures["update/4/clip_fraction"]) / 2
+    assert done.loss.figures["clip_fraction"] == pytest.approx(last)
+
+
+def test_with_one_update_nothing_is_clipped(tmp_path: Path):
+    policy, _, tables = policy_and_tables(tmp_path)
+    _, done = update(policy, tables, settings(tmp_path, learning_rate=0.05), 0)
+    assert not done.loss.clipped.any()
+    assert done.loss.figures["clip_fraction"] == done.metrics["update/1/clip_fraction"] == 0.0
 
 
 def test_without_advantages_nothing_moves(tmp_path: Path):

@@ -119,6 +119,12 @@ def test_a_run_folder_holds_curves_episodes_answers_routing_summary_and_swarm(
     taken = [row for row in rows if row.get("stage") == 1.0]
     assert [row["step"] for row in taken] == [3, 4, 5, 6]
     assert [row.get("budget/cap") for row in taken] == [1.0, None, 2.0, None]
+    assert all(0 < row["budget/cut"] < 1 for row in (taken[0], taken[2]))  # both caps bind
+    assert "budget/cut" not in taken[1]
+    for row in taken:
+        assert row["update/1/ratio/mean"] == pytest.approx(1.0, abs=1e-4)
+        assert row["update/2/kl"] > row["update/1/kl"] - 1e-9
+        assert {"update/1/clip_fraction", "update/2/clip_fraction"} <= row.keys()
     expected = {"reward/perf", "reward/parallel", "reward/finish", "reward/lambda_parallel", "kl"}
     expected |= {"work/critical_path", "work/total", "router/entropy", "gain/mean", "reference_kl"}
     assert all(expected <= row.keys() for row in taken)

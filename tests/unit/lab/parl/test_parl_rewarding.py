@@ -17,6 +17,20 @@ from aegir_rl.rewards.parallelism import ParallelWeights
 NAN = np.nan
 
 
+def test_training_reads_the_lambdas_of_the_orchestrator_and_keeps_their_proportions():
+    # 0.6 is twice 0.3 and 0 leaves r_finish out: at the end 2 * 0.05 and 0
+    for smooth in (False, True):
+        rewards = ParlRewards(RlSettings(smooth_lambdas=smooth), 0.6, 0.0)
+        assert rewards.combined.lambdas_at(0.0) == (0.6, 0.0)
+        assert rewards.combined.lambdas_at(1.0) == (0.1, 0.0)
+        usual = ParlRewards(RlSettings(smooth_lambdas=smooth)).combined
+        assert [usual.lambdas_at(each) for each in (0.0, 0.5, 1.0)] == [
+            (0.3, 0.1),
+            (0.1, 0.3),
+            (0.05, 0.05),
+        ]
+
+
 def two_tables() -> Any:
     """Columns 0 and 1 are the first table, column 2 is the second."""
     columns, mask = torch.tensor([[0, 1], [2, 0]]), torch.tensor([[True, True], [True, False]])

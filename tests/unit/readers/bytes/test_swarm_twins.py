@@ -168,7 +168,7 @@ def test_numbers_worked_out_by_hand():
     # query ln 2, states 1 and 2, strengths 1 and 1/2: 2 and 4 / 2, so weights 1/2 and 1/2
     fusion = StateFusion("weighted_sum", np.full((1, 1, 1), math.log(2), np.float32))
     states = [np.full((1, 1, 1, 1), value, np.float32) for value in (1, 2)]
-    fused = fusion(states, np.array([[1, 0.5]], np.float32))
+    fused = fusion(states[1:], np.array([[0.5]], np.float32), own=states[0])
     np.testing.assert_allclose(fused.ravel(), [1.5], rtol=1e-6)
 
 
@@ -272,6 +272,15 @@ def test_a_saved_swarm_is_read_by_numpy(folder: Path):
     # the primary was rounded to int8 and float16 when it was saved
     ours = model.read(SYMBOLS, everyone).vectors
     assert np.abs(ours - theirs.numpy()).mean() < 0.05 * np.abs(ours).mean()
+
+
+def test_a_saved_swarm_without_specialists_is_the_primary(tmp_path: Path):
+    save_swarm_folder(tmp_path, swarm([], "gated"))
+    model = SwarmModel.load(tmp_path)
+    found = model.read(SYMBOLS)
+    assert found.activation_mask.shape == (4, 0)
+    alone = model.primary.vectors(model.primary.read(SYMBOLS))
+    np.testing.assert_array_equal(found.vectors, alone)
 
 
 def other_specialist(folder: Path) -> None:
