@@ -48,12 +48,16 @@ class States(Vectors):
         return [torch.einsum("bk,bv->bkv", x, x)[:, None]]
 
 
-class Both(States):
+class Both(nn.Module):
     """Vector and states."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.states = States()
+
     def forward(self, input_ids: Tensor, mask: Tensor) -> dict[str, Any]:
-        vector = Vectors.forward(self, input_ids, mask)
-        return {"output": vector, "states": super().forward(input_ids, mask)}
+        vector = Vectors.forward(self.states, input_ids, mask)
+        return {"output": vector, "states": self.states(input_ids, mask)}
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +191,9 @@ def test_bare_models_are_called_by_their_name_or_their_place():
 def test_altered_weights_of_a_bare_model_are_found():
     made = SwarmOrchestrator(byte_model(), [Vectors().bfloat16()], None, 32)
     made.check_unchanged()
-    made.specialists[0].model.module.embedding.weight.data[0, 0] += 1
+    frozen = made.specialists[0].model
+    assert isinstance(frozen, BareColumnModel)
+    frozen.module.embedding.weight.data[0, 0] += 1
     with pytest.raises(AegirError, match="weights of specialist 'specialist-1' have changed"):
         made.check_unchanged()
 
