@@ -4,6 +4,7 @@ location   where the memory is, and whether there is one
 review     what a person says about a column, and JSON lines of it
 store      reviews in a decision store, append-only (SQLite, PostgreSQL)
 recall     which review is about a column, and which are about columns like it
+conventions   what corrections have in common, learnt behind a gate (`aegir rl update`)
 applying   the answer that follows from a review
 """
 

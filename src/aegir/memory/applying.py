@@ -37,7 +37,7 @@ def apply_review(column: ColumnAnnotation, review: Review) -> ColumnAnnotation:
         reasons = column.reasons
     else:
         was_right = column.label is not None and is_right(column.label, review.label or "")
-        named = _renamed(column, review, keep_relation=was_right)
+        named = _renamed(column, review.label, review.kind, keep_relation=was_right)
         reasons = (_said(column),) if column.label else ()
     marked = _with_personal(named, column, review)
     first = f"reviewed by {review.by} on {review.at[:10]}: {_words(review)}"
@@ -56,14 +56,26 @@ def _said(column: ColumnAnnotation) -> str:
     return f"{column.label} ({column.confidence:.2f}) would have been answered"
 
 
-def _renamed(column: ColumnAnnotation, review: Review, *, keep_relation: bool) -> ColumnAnnotation:
-    type_name, fine, sure = _levels(column, review.label)
+def apply_convention(
+    column: ColumnAnnotation, label: str | None, kind: str | None, confidence: float, reason: str
+) -> ColumnAnnotation:
+    """Return the answer under another name; whether the column is personal stays as it was."""
+    named = _renamed(column, label, kind, keep_relation=False)
+    sure = named.confidence * confidence
+    reasons = (reason, _said(column)) if column.label else (reason,)
+    return replace(named, confidence=sure, type_confidence=confidence, reasons=reasons)
+
+
+def _renamed(
+    column: ColumnAnnotation, label: str | None, kind: str | None, *, keep_relation: bool
+) -> ColumnAnnotation:
+    type_name, fine, sure = _levels(column, label)
     known = COLUMN_TYPES.get(type_name or "")
     return replace(
         column,
-        label=None if review.label is None else plain_name(review.label),
-        confidence=0.0 if review.label is None else 1.0,
-        kind=review.kind,
+        label=None if label is None else plain_name(label),
+        confidence=0.0 if label is None else 1.0,
+        kind=kind,
         type=type_name,
         type_confidence=sure,
         fine_type=fine,

@@ -42,11 +42,13 @@ def load_memory(
     location = location or default_location()
     if location is None or not memory_exists(location):
         return None
+    from aegir.memory.conventions import Conventions
+    from aegir.memory.recall import ReviewMemory
     from aegir.memory.store import ReviewStore  # loads SQLite
 
     try:
         with ReviewStore.open(location) as store:
-            memory = store.memory()
+            memory = ReviewMemory(store.read(), Conventions.beside(location))
     except AegirError as error:
         raise type(error)(f"the review memory cannot be read ({error}); {advice}") from None
     return memory if len(memory) else None

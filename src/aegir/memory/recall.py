@@ -21,6 +21,7 @@ import numpy as np
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.reviewing import Offer
 from aegir.memory.applying import apply_review
+from aegir.memory.conventions import Conventions
 from aegir.memory.review import Review
 from aegir.tables.fingerprint import (
     Fingerprint,
@@ -65,7 +66,9 @@ class Match:
 class ReviewMemory:
     """The reviews at one moment, ready to be looked up."""
 
-    def __init__(self, reviews: Sequence[Review]) -> None:
+    def __init__(self, reviews: Sequence[Review], conventions: Conventions | None = None) -> None:
+        self.conventions = conventions
+        """What the reviews have in common, as `aegir rl update` learnt it; applied to columns without a review."""
         self.reviews = tuple(sorted(reviews, key=lambda review: review.order))
         self.current = self._last_of_each()
         """The reviews that count: no later one of the same column replaces them."""
@@ -148,6 +151,8 @@ class ReviewMemory:
             for match in self.find_similar(fingerprint)
             if match.review.label != column.label
         )
+        if self.conventions is not None:
+            column = self.conventions.apply(column, fingerprint)
         return replace(column, offers=offers)
 
     def _last_of_each(self) -> list[Review]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.tags import load_tags
 from aegir.answers.writers import check_format
+from aegir.memory.conventions import conventions_file
 from aegir.memory.location import load_memory, memory_exists
 from aegir.memory.recall import ReviewMemory
 from aegir.pipeline.custom_types.recognising import with_custom_types
@@ -163,7 +164,7 @@ class RequestAnnotator:
         location = self.stores.reviews
         if location is None:
             return None
-        files = [Path(location), Path(f"{location}-wal")]
+        files = [Path(location), Path(f"{location}-wal"), conventions_file(location)]
         seen = [(path.stat().st_mtime_ns, path.stat().st_size) for path in files if path.exists()]
         if self._reviews is None or "://" in location or self._reviews[0] != seen:
             try:

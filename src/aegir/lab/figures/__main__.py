@@ -7,6 +7,7 @@ from aegir.cli.main import CONTEXT, TopGroup, add_verbs, main
 
 FIGURES = {
     "data": "lab.figures.data:data_report",
+    "drift": "lab.figures.drift:drift",
     "everyday": "lab.figures.everyday:everyday",
     "parl-compare": "lab.figures.parl:parl_compare",
     "parl-hard": "lab.figures.parl:parl_hard",
