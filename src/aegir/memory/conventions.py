@@ -25,6 +25,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +117,8 @@ class Conventions:
         """Write the rules; return where those that were there before are kept, None if there were none."""
         kept = None
         if path.exists():
-            number = 1
-            while (kept := path.with_name(f"{path.name}.{number}")).exists():
-                number += 1
+            names = (path.with_name(f"{path.name}.{number}") for number in count(1))
+            kept = next(name for name in names if not name.exists())
             replace_file(kept, path.read_bytes())
         record = {
             "form": FORM,
@@ -288,7 +288,7 @@ def _read(record: dict[str, Any]) -> Convention:
     counts = (rule.reviews, rule.agree, rule.tables)
     if not all(text is None or isinstance(text, str) for text in texts):
         raise ValueError("a name that is no text")
-    if not all(type(count) is int and 0 <= count <= rule.reviews for count in counts):
+    if not all(type(each) is int and 0 <= each <= rule.reviews for each in counts):
         raise ValueError("a count that is none")
     if rule.kind not in {None, *KINDS}:
         raise ValueError(f"the kind {rule.kind!r}")
