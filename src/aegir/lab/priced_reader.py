@@ -244,6 +244,7 @@ def _joined(
         paid.append((given.instructions, given.table))
     if not rows:
         raise UsageError("none of the recorded answers is about a column whose type is labelled")
+    instructions, table_tokens = np.array(paid, np.float64).T
     names, x, ours, reader, table, group, answer = zip(*rows, strict=True)
     return PricedLog(
         names,
@@ -252,7 +253,8 @@ def _joined(
         np.array(reader, bool),
         np.array(table),
         np.unique(np.array(group), return_inverse=True)[1],
-        *np.array(paid, np.float64).T,
+        instructions,
+        table_tokens,
         np.array(answer, np.float64),
     )
 
