@@ -33,7 +33,7 @@ from aegir.lab.replay import LINEAR, NETWORK, Calibrating, Held, collect, replay
 from aegir.pipeline.judged_columns import JudgedColumn
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.calibration import IDENTIFYING, LABELS, ByteCalibration, NgramCalibration
-from aegir.readers.mixing import Mixing, with_none
+from aegir.readers.mixing import Mixing, Weights, with_none
 from aegir.readers.ngrams.annotator import EVERYDAY
 from aegir.readers.ngrams.network import RAREST
 from aegir.tables.labelled import Accepted, ColumnLabels, Task
@@ -394,6 +394,24 @@ def _combined(
         with_rules=True,
         pairs=LabelledPairs.of(tables),
         kept=kept,
+    )
+
+
+def ngrams_with_rules(
+    models: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
+) -> Calibrating:
+    """Prepare the calibration of rules, n-grams and pairs without a byte network, which is what low effort answers by."""
+    inner = _ngrams(models, tables)
+    first_alone = Weights((1.0, 0.0), (1.0, 0.0), (1.0, 0.0))
+    return Calibrating(
+        "ngrams",
+        inner.held,
+        first=inner,
+        second=inner.second,
+        compatibility=inner.compatibility,
+        with_rules=True,
+        pairs=LabelledPairs.of(tables),
+        kept=Mixing(first_alone, first_alone),
     )
 
 

@@ -3,13 +3,16 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from aegir.cli.rl_update import update_conventions
 from aegir.memory.conventions import Conventions, learn, update
 from aegir.memory.review import Review
+from aegir.memory.store import ReviewStore
 from aegir.tables.fingerprint import fingerprint_table
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import kind_of
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import CheckFailed, UsageError
 
 
 def reviews_of(tables: int, label_of_rank: list[str]) -> list[Review]:
@@ -78,3 +81,26 @@ def test_a_saved_file_is_read_again_and_the_one_before_is_kept(tmp_path: Path) -
     path.write_text("{}")
     with pytest.raises(UsageError, match="holds no conventions"):
         Conventions.load(path)
+
+
+def remembered(tmp_path: Path, reviews: list[Review]) -> str:
+    location = str(tmp_path / "memory.db")
+    with ReviewStore.open(location) as store:
+        store.add(reviews)
+    return location
+
+
+def test_the_verb_writes_the_rules_that_annotate_then_follows(tmp_path: Path) -> None:
+    location = remembered(tmp_path, reviews_of(20, ["IdentifierAT"]))
+    result = CliRunner().invoke(update_conventions, ["--memory", location])
+    assert result.exit_code == 0, result.output
+    conventions = Conventions.beside(location)
+    assert conventions is not None
+    assert conventions.name("Number", reviews_of(1, ["Number"])[0].column) == "IdentifierAT"
+
+
+def test_the_verb_fails_with_the_bound_and_writes_nothing_without_a_gain(tmp_path: Path) -> None:
+    location = remembered(tmp_path, reviews_of(20, ["IdentifierAT", "Number"]))
+    result = CliRunner().invoke(update_conventions, ["--memory", location])
+    assert isinstance(result.exception, CheckFailed)
+    assert Conventions.beside(location) is None

@@ -11,6 +11,7 @@ FIGURES = {
     "everyday": "lab.figures.everyday:everyday",
     "parl-compare": "lab.figures.parl:parl_compare",
     "parl-hard": "lab.figures.parl:parl_hard",
+    "priced-reader": "lab.figures.priced_reader:priced_reader",
     "run": "lab.figures.run:draw_run",
     "search": "lab.figures.search:search",
     "sim-eval": "lab.figures.simulator:evaluation",
