@@ -252,7 +252,7 @@ def calibrate_ngrams(
     Returns that, the types of fine types, and metrics on web and on everyday tables.
     """
     answers, temperature = load_models(work)
-    calibrating = _ngrams(answers, tables)
+    calibrating = calibrating_ngrams(answers, tables)
     fitted = calibrating.fit()
     calibration = NgramCalibration(temperature, fitted.mixing, fitted.trust(), powers=fitted.powers)
     return calibration, fitted.types_of_fine, *_metrics(calibrating)
@@ -382,7 +382,7 @@ def _combined(
     kept: Mixing | None = None,
 ) -> Calibrating:
     answers = {name: models[name] for name in (LINEAR, NETWORK)}
-    inner = _ngrams(answers, tables)
+    inner = calibrating_ngrams(answers, tables)
     held = {origin: collect(origin, models, tables) for origin in inner.held}
     second = {origin: each.parts[BYTES] for origin, each in held.items()}
     return Calibrating(
@@ -401,7 +401,7 @@ def ngrams_with_rules(
     models: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
 ) -> Calibrating:
     """Prepare the calibration of rules, n-grams and pairs without a byte network, which is what low effort answers by."""
-    inner = _ngrams(models, tables)
+    inner = calibrating_ngrams(models, tables)
     first_alone = Weights((1.0, 0.0), (1.0, 0.0), (1.0, 0.0))
     return Calibrating(
         "ngrams",
@@ -419,9 +419,10 @@ def _stacked(runs: Sequence[Path]) -> dict[str, HeldOut]:
     return stack_folds([load_answers(run / ANSWERS) for run in runs])
 
 
-def _ngrams(
+def calibrating_ngrams(
     answers: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
 ) -> Calibrating:
+    """Prepare the calibration of the `ngrams` annotator on the answers of linear stages and networks."""
     held = {origin: collect(origin, answers, tables) for origin in answers[NETWORK]}
     second = {origin: each.parts[NETWORK] for origin, each in held.items()}
     first = {
