@@ -39,7 +39,7 @@ from aegir.readers.ngrams.network import RAREST
 from aegir.tables.labelled import Accepted, ColumnLabels, Task
 from aegir.tables.leakage import HeldOutGroups
 from aegir.vocabulary.terms import IDENTIFYING_LEVELS, NO_TYPE, RELATION_NAMES, TYPE_NAMES
-from aegir_rl.base.arrays import F32
+from aegir_rl.base.arrays import F32, Bools
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.metrics import compute_f1, expected_calibration_error, threshold_for_precision
@@ -56,12 +56,15 @@ _Said = tuple[Accepted, str | None, float]
 PRECISIONS = tuple(percent / 100 for percent in range(70, 100))
 
 
-def extend_linear(linear: Parts, network: Parts, web: F32) -> Parts:
-    """Return the linear stages' probabilities with the networks' "none of these", and the networks' on everyday tables."""
-    on_web = web[:, None] >= EVERYDAY
+def extend_linear(linear: Parts, network: Parts, web: F32, answered: Bools) -> Parts:
+    """Return the linear stages' probabilities with the networks' "none of these".
+
+    On everyday tables, and where they have not answered (columns,), the networks' stand for theirs.
+    """
+    theirs = ((web >= EVERYDAY) & answered)[:, None]
     return {
         part: np.where(
-            on_web, linear[part] * network[part].sum(axis=1, keepdims=True), network[part]
+            theirs, linear[part] * network[part].sum(axis=1, keepdims=True), network[part]
         )
         for part in ("types", "relations")
     }
@@ -420,13 +423,24 @@ def _stacked(runs: Sequence[Path]) -> dict[str, HeldOut]:
 
 
 def calibrating_ngrams(
-    answers: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
+    answers: Mapping[str, Mapping[str, HeldOut]],
+    tables: Sequence[TrainingTable],
+    validation: bool = True,
 ) -> Calibrating:
-    """Prepare the calibration of the `ngrams` annotator on the answers of linear stages and networks."""
-    held = {origin: collect(origin, answers, tables) for origin in answers[NETWORK]}
+    """Prepare the calibration of the `ngrams` annotator on the answers of linear stages and networks.
+
+    With `validation` false, answers to other tables that the networks kept out are mixed, too; nothing can be fitted on those.
+    """
+    held = {
+        origin: collect(origin, answers, tables, validation=validation)
+        for origin in answers[NETWORK]
+    }
     second = {origin: each.parts[NETWORK] for origin, each in held.items()}
     first = {
-        origin: {**second[origin], **extend_linear(each.parts[LINEAR], second[origin], each.web())}
+        origin: {
+            **second[origin],
+            **extend_linear(each.parts[LINEAR], second[origin], each.web(), each.answered[LINEAR]),
+        }
         for origin, each in held.items()
     }
     compatibility = compatibility_of(tables)

@@ -113,15 +113,23 @@ def parts_of(held_out: HeldOut) -> Parts:
 
 
 def collect(
-    origin: str, models: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
+    origin: str,
+    models: Mapping[str, Mapping[str, HeldOut]],
+    tables: Sequence[TrainingTable],
+    validation: bool = True,
 ) -> Held:
-    """Bring the answers of several models to the same tables into one order."""
+    """Bring the answers of several models to the same tables into one order.
+
+    Tables are those of validation files, or, with `validation` false, all that the networks kept out.
+    """
     network = models[NETWORK][origin]
     wanted = set(network.names)
     chosen = [
         table
         for table in tables
-        if table.source.is_validation and wanted.issuperset(column_names(table)[:1])
+        if (table.source.is_validation or not validation)
+        and column_names(table)
+        and wanted.issuperset(column_names(table)[:1])
     ]
     names = [name for table in chosen for name in column_names(table)]
     places = places_of(names, network)
