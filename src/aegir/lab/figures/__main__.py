@@ -8,6 +8,7 @@ from aegir.cli.main import CONTEXT, TopGroup, add_verbs, main
 FIGURES = {
     "data": "lab.figures.data:data_report",
     "drift": "lab.figures.drift:drift",
+    "engine": "lab.figures.engine:engine",
     "everyday": "lab.figures.everyday:everyday",
     "parl-compare": "lab.figures.parl:parl_compare",
     "parl-hard": "lab.figures.parl:parl_hard",
