@@ -59,7 +59,9 @@ def test_readings_say_what_the_held_out_answers_say(parts: Path, tables: list[Tr
         for column, labels in enumerate(table.labelled.labels)
         if labels.type
     ]
-    assert np.mean(right) > 0.8  # the made-up answers raise the right logit by four standard deviations
+    assert (
+        np.mean(right) > 0.8
+    )  # the made-up answers raise the right logit by four standard deviations
 
 
 def test_readings_are_kept_for_the_same_answers_and_made_again_for_others(

@@ -36,7 +36,9 @@ def net() -> ByteNetwork:
     torch.manual_seed(0)
     net = ByteNetwork(ARCHITECTURE, all_sizes({name: len(of) for name, of in OUTPUTS.items()}))
     with torch.no_grad():
-        for parameter in net.parameters():  # outputs of new blocks are zero: states would not matter
+        for (
+            parameter
+        ) in net.parameters():  # outputs of new blocks are zero: states would not matter
             parameter.add_(torch.randn_like(parameter) * 0.05)
         net.reader.embedding.grams[-1] = 0
     return net
