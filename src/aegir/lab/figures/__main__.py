@@ -9,6 +9,7 @@ FIGURES = {
     "data": "lab.figures.data:data_report",
     "drift": "lab.figures.drift:drift",
     "engine": "lab.figures.engine:engine",
+    "engine-ablate": "lab.figures.engine:engine_ablate",
     "everyday": "lab.figures.everyday:everyday",
     "parl-compare": "lab.figures.parl:parl_compare",
     "parl-hard": "lab.figures.parl:parl_hard",

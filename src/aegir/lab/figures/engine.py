@@ -49,6 +49,22 @@ def engine(
         say(*_table(rows))
 
 
+@click.command(
+    "engine-ablate",
+    epilog="Example: python -m aegir.lab.figures engine-ablate runs/bytes-fold0 --out runs/ablated",
+)
+@click.argument("runs", nargs=-1, required=True, type=PathName())
+@verb_options("figure-ablate")
+def engine_ablate(runs: tuple[Path, ...], out: Path) -> None:
+    """Answer the held-out tables of fold runs again, with one channel from the first layer switched off at a time."""
+    with training_packages():
+        from aegir.lab.engine.ablation import answer_without
+
+    for run in runs:
+        for folder in answer_without(run, out):
+            tell(f"wrote {folder}")
+
+
 def _named(others: Sequence[str]) -> dict[str, list[Path]]:
     """Read NAME=RUN,RUN,…"""
     found = {}
