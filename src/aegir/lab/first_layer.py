@@ -13,8 +13,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aegir.lab.calibrate import (
     LINEAR_ANSWERS,
@@ -58,7 +60,7 @@ class FirstReadings:
         made = cls._mix(work, tables)
         names = sorted(made.rows, key=made.rows.__getitem__)
         folds = np.array([made.folds[name] for name in names], np.int32)
-        tensors = {"readings": made.readings, "folds": folds}
+        tensors: dict[str, npt.NDArray[Any]] = {"readings": made.readings, "folds": folds}
         metadata = {"of": known, "columns": json.dumps(names)}
         replace_file(work / KEPT, safetensors_bytes(tensors, metadata))
         return made
@@ -69,8 +71,8 @@ class FirstReadings:
         folds: dict[str, int] = {}
         for file in sorted(work.glob(NETWORK_ANSWERS.format("*"))):
             number = int(file.stem.removeprefix(NETWORK_ANSWERS.partition("{")[0]))
-            for held in load_answers(file).values():
-                folds |= dict.fromkeys(held.names, number)
+            for answered in load_answers(file).values():
+                folds |= dict.fromkeys(answered.names, number)
         answers, _ = load_models(work)
         calibrating = calibrating_ngrams(answers, tables)
         everything = calibrating_ngrams(answers, tables, validation=False)
