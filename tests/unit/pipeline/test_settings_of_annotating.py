@@ -41,12 +41,12 @@ def test_other_times_are_refused(text):
 def test_more_effort_never_calls_less(one, other):
     less, more = SearchDepth.of(min(one, other)), SearchDepth.of(max(one, other))
     assert less.readings <= more.readings
-    assert less.calls_swarm <= more.calls_swarm
+    assert less.calls_specialists <= more.calls_specialists
 
 
 def test_only_efforts_above_normal_search():
-    assert SearchDepth.of(0.5) == SearchDepth(readings=0, calls_swarm=False)
-    assert SearchDepth.of(1.0) == SearchDepth(readings=3, calls_swarm=True)
+    assert SearchDepth.of(0.5) == SearchDepth(readings=0, calls_specialists=False)
+    assert SearchDepth.of(1.0) == SearchDepth(readings=3, calls_specialists=True)
 
 
 CHANGED = AnnotationSettings(
