@@ -19,7 +19,7 @@ _IN_REQUESTS = (
     (re.compile(r"\buse --annotator"), "start the service with --annotator"),
     (
         re.compile(
-            r"(?<![\w'\"-])--(rows|seed|min-confidence|precision|effort|within|spawn|tables|format|not)(?![\w.-])"
+            r"(?<![\w'\"-])--(rows|seed|min-confidence|precision|effort|within|tables|format|not)(?![\w.-])"
         ),
         lambda match: match[1].replace("-", "_"),
     ),

@@ -174,7 +174,7 @@ class _Measuring:
         annotator = SwarmAnnotator(tables.swarm)
         symbols = encode_tables(tables.tables, tables.swarm.primary)
         clock = LapClock()
-        scores = annotator.route(symbols).scores
+        scores = annotator.route(symbols)
         return cls(tables, annotator, symbols, scores, clock.lap())
 
     def measure(self, activation: str, members: Collection[int]) -> _Subset:

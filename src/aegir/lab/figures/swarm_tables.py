@@ -4,7 +4,7 @@
     right, chances = tables.judge(scores)                             # of the annotator `swarm`
 
 Tables and labels are those of the run's held_out.safetensors, which neither primary nor router has seen; the swarm is not
-calibrated. Used by spawn_fit.py and swarm_metrics.py.
+calibrated. Used by swarm_metrics.py.
 """
 
 import hashlib
@@ -160,12 +160,4 @@ def mean_known(values: Floats) -> Floats:
     """Return the mean over the first axis of what is not nan; nan where nothing is known."""
     known = np.isfinite(values)
     total, count = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-def mean_by_table(columns: Floats, table: I64, tables: int) -> Floats:
-    """Return (T,) the mean of what is known of columns (C,) of these tables (C,); nan where nothing is."""
-    known = np.isfinite(columns)
-    total = np.bincount(table, np.where(known, columns, 0.0), tables)
-    count = np.bincount(table, known, tables)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
