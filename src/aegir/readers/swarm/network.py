@@ -57,7 +57,7 @@ from aegir_rl.base.arrays import F32, I64
 from aegir_rl.base.errors import UsageError
 
 ROWS_AT_ONCE = 256
-"""Columns read together: their states take 40 KB each and agent in the layout that ships."""
+"""Columns read together: their states take 40 KB each and agent in the layout of `bytes.safetensors`."""
 SWARM_NAME, PRIMARY_NAME, ENDING = "swarm.safetensors", "primary.safetensors", ".safetensors"
 Find = Callable[[str, Path], FamilyModel]
 """Family and file to the model; raises UsageError for an unknown family. The file may be missing where weights ship."""
