@@ -63,21 +63,13 @@ class SwarmAnnotator:
             timed.append(replace(scores, timing=timing))
         return timed
 
-    def score_beside(
-        self, tables: Sequence[Table], asked: Sequence[Sequence[bool]]
-    ) -> list[TableScores]:
-        """Return the same for the columns that are asked about; of the others fewer cells are read, as context."""
-        return self._score(tables, asked)[0]
-
-    def _score(
-        self, tables: Sequence[Table], asked: Sequence[Sequence[bool]] | None = None
-    ) -> tuple[list[TableScores], Timing]:
-        symbols = encode_tables(tables, self.swarm.primary, asked)
+    def _score(self, tables: Sequence[Table]) -> tuple[list[TableScores], Timing]:
+        symbols = encode_tables(tables, self.swarm.primary)
         clock = LapClock()
-        routed = self.route(symbols)
-        active = self.swarm.activate(routed)
+        router_scores = self.route(symbols)
+        active = self.swarm.activate(router_scores)
         router = clock.lap()
-        read = self.read(symbols, routed, active)
+        read = self.read(symbols, router_scores, active)
         clock.lap()
         scores = [
             replace(
