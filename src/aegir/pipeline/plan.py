@@ -44,8 +44,8 @@ SEARCHES = {f"search@{name}": effort for name, effort in EFFORTS.items()}
 """The searches that a routing table may name, with their effort."""
 MOST_READINGS = 3
 """Further readings of a column; a fourth one gained nothing on held-out tables."""
-SWARM_FROM = 0.9
-"""Effort from which the swarm and the user's specialists are called."""
+SPECIALISTS_FROM = 0.9
+"""Effort from which the user's specialists are called."""
 WHOLE_TABLES = RoutingTable(
     rules=(RoutingRule((FeatureComparison("unsure", ">", 0.0),), COMBINED), RoutingRule((), FREE)),
     roles={COMBINED: Role(COMBINED), FREE: Role(FREE)},
@@ -60,14 +60,14 @@ class SearchDepth:
 
     readings: int
     """Further readings of a column."""
-    calls_swarm: bool
-    """Whether the swarm, and specialists of the user's pool, are called."""
+    calls_specialists: bool
+    """Whether specialists of the user's pool are called."""
 
     @classmethod
     def of(cls, effort: float) -> Self:
         """Return the depth of an effort from 0 to 1."""
         more = max(effort - NORMAL, 0.0) / (1 - NORMAL)
-        return cls(math.ceil(more * MOST_READINGS - 1e-9), effort >= SWARM_FROM)
+        return cls(math.ceil(more * MOST_READINGS - 1e-9), effort >= SPECIALISTS_FROM)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -50,9 +50,9 @@ def test_an_empty_path_is_refused(arguments: tuple[str, ...]):
 
 
 def test_nan_is_in_no_range():
-    done = run("train", "spawning", "runs/parl", "--data", "data", "--path-cost", "nan")
+    done = run("rl", "train-bc", "--held-out", "nan")
     assert (done.code, done.out) == (2, "")
-    assert "'--path-cost': nan is no number" in done.err
+    assert "'--held-out': nan is no number" in done.err
 
 
 def test_data_engineers_find_their_verbs_first_in_the_help():

@@ -21,7 +21,6 @@ FIGURES = {
     "sim-table": "lab.figures.simulator:table",
     "sim-verify": "lab.figures.simulator:verify",
     "swarm": "lab.figures.swarm:measure",
-    "swarm-map": "lab.figures.swarm_map:draw_map",
 }
 COMMAND = "python -m aegir.lab.figures"
 figures = TopGroup("figures", help="Measure, and draw what was measured.", context_settings=CONTEXT)
