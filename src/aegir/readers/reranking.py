@@ -34,7 +34,6 @@ from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safetensors_file import read_safetensors
 
 FORMAT = "aegir-reranking-1"
-WEIGHTS = Path(__file__).parent / "weights" / "reranking.safetensors"
 HEADS = ("types", "relations")
 SURE, TOP, ROWS = 0.97, 5, 20
 LARGEST = np.float32(4)
@@ -247,7 +246,7 @@ class Reranking:
     heads: Mapping[str, HeadWeights]
 
     @classmethod
-    def load(cls, path: Path = WEIGHTS) -> "Reranking":
+    def load(cls, path: Path) -> "Reranking":
         """Read a file written by lab/reranking_fit.py; raise UsageError if it is another, or damaged."""
         tensors, metadata = read_safetensors(path)
         if metadata.get("format") != FORMAT:
