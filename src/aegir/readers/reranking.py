@@ -17,6 +17,8 @@ Not here: fitting and figures (lab/reranking_fit.py).
 
 import math
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -36,6 +38,8 @@ from aegir_rl.base.safetensors_file import read_safetensors
 FORMAT = "aegir-reranking-1"
 HEADS = ("types", "relations")
 SURE, TOP, ROWS = 0.97, 5, 20
+NEAREST = 12
+"""Columns of its kind on either side that a column is compared with."""
 LARGEST = np.float32(4)
 """Statistics are cut at so many standard deviations."""
 KINDS, OF_KIND, OF_COLUMN = 5, 11, 18
@@ -140,6 +144,9 @@ def column_statistics(table: Table) -> F32:
     columns = table.columns
     read = [read_quantities(column) for column in columns]
     totals, parts = sums(read)
+    members: dict[int, list[int]] = defaultdict(list)
+    for index, each in enumerate(read):
+        members[each.kind].append(index)
     lengths = np.array([_mean([len(cell) for cell in column.present]) for column in columns])
     found = np.zeros((len(columns), STATISTICS), np.float32)
     for index, column in enumerate(columns):
@@ -149,7 +156,9 @@ def column_statistics(table: Table) -> F32:
         own = (1.0, *place, *among, totals[index], parts[index], *_of_cells(column))
         found[index, :OF_COLUMN] = own
         start = OF_COLUMN + read[index].kind * OF_KIND
-        found[index, start : start + OF_KIND] = _of_kind(index, column, read)
+        found[index, start : start + OF_KIND] = _of_kind(
+            index, column, read, members[read[index].kind]
+        )
     return found
 
 
@@ -173,13 +182,14 @@ def _of_cells(column: Column) -> tuple[float, ...]:
     )
 
 
-def _of_kind(index: int, column: Column, read: Sequence[Quantities]) -> list[float]:
-    """Return OF_KIND measurements of a column beside the others of its kind; of texts the first three."""
-    own = read[index]
-    same = [i for i, each in enumerate(read) if each.kind == own.kind and i != index]
-    before = sum(i < index for i in same) / len(same) if same else 0.5
+def _of_kind(
+    index: int, column: Column, read: Sequence[Quantities], members: Sequence[int]
+) -> list[float]:
+    """Return OF_KIND measurements of a column beside the `members` of its kind; of texts the first four."""
+    own, place, others = read[index], bisect_left(members, index), len(members) - 1
+    before = place / others if others else 0.5
     constant = len({cell for cell in column.values[:ROWS] if cell.strip()}) == 1
-    found = [1.0, min(len(same), 4) / 4, before, float(constant)]
+    found = [1.0, min(others, 4) / 4, before, float(constant)]
     if own.kind == TEXT:
         return found + [0.0] * (OF_KIND - len(found))
     values = own.values[np.isfinite(own.values)]
@@ -188,7 +198,9 @@ def _of_kind(index: int, column: Column, read: Sequence[Quantities]) -> list[flo
     ]
     whole = np.round(values)
     shares = [(values == whole).mean(), (whole % 5 == 0).mean(), (values == 0).mean()]
-    return [*found, *sizes, *map(float, shares), _share_at_least(own, [read[i] for i in same])]
+    near = members[max(place - NEAREST, 0) : place + NEAREST + 1]
+    at_least = _share_at_least(own, [read[i] for i in near if i != index])
+    return [*found, *sizes, *map(float, shares), at_least]
 
 
 def _share_at_least(own: Quantities, others: Sequence[Quantities]) -> float:

@@ -8,6 +8,7 @@ import pytest
 from aegir.readers.reranking import (
     FORMAT,
     HEADS,
+    NEAREST,
     OF_COLUMN,
     OF_KIND,
     STATISTICS,
@@ -101,6 +102,16 @@ def test_any_table_has_finite_statistics(columns: tuple[Column, ...]) -> None:
     statistics = column_statistics(Table("t", columns))
     assert statistics.shape == (len(columns), STATISTICS)
     assert np.isfinite(statistics).all()
+
+
+def test_a_column_of_a_wide_table_is_compared_with_those_near_it_only() -> None:
+    narrow = tuple(Column(None, (str(i), str(i + 1))) for i in range(NEAREST + 1))
+    far = Column(None, ("-5", "-6"))
+    alone, beside = (
+        column_statistics(Table("t", columns))[0, OF_COLUMN + 3 * OF_KIND + AT_LEAST]
+        for columns in (narrow, (*narrow, far))
+    )
+    assert alone == beside == 0
 
 
 def test_a_candidate_is_raised_and_what_candidates_had_together_stays() -> None:
