@@ -29,13 +29,23 @@ from aegir.lab.linear_stages import fit_temperatures
 from aegir.lab.mixing_fit import Parts
 from aegir.lab.model_card import LEAST_COLUMNS
 from aegir.lab.pair_fit import LabelledPairs
-from aegir.lab.replay import LINEAR, NETWORK, Calibrating, Held, collect, replay_alone
+from aegir.lab.replay import (
+    LINEAR,
+    NETWORK,
+    Calibrating,
+    FittedMixture,
+    Held,
+    collect,
+    replay_alone,
+)
+from aegir.lab.reranking_fit import save_reranking
 from aegir.pipeline.judged_columns import JudgedColumn
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.calibration import IDENTIFYING, LABELS, ByteCalibration, NgramCalibration
 from aegir.readers.mixing import Mixing, Weights, with_none
 from aegir.readers.ngrams.annotator import EVERYDAY
 from aegir.readers.ngrams.network import RAREST
+from aegir.readers.reranking import RERANKING_FILE
 from aegir.tables.labelled import Accepted, ColumnLabels, Task
 from aegir.tables.leakage import HeldOutGroups
 from aegir.vocabulary.terms import IDENTIFYING_LEVELS, NO_TYPE, RELATION_NAMES, TYPE_NAMES
@@ -288,7 +298,14 @@ def calibrate_folds(
         answered_tables = replace(each, tables=tuple(each.tables[i] for i in answered))
         metrics |= judge(answered_tables, [answers_alone[i] for i in answered], annotator)
     write_calibration(out, ByteCalibration(temperature, fitted.mixture), metrics, everyday)
+    _write_reranking(out, fitted)
     return metrics, everyday
+
+
+def _write_reranking(out: Path, fitted: FittedMixture) -> None:
+    """Write the weights of reranking beside the calibration."""
+    if fitted.reranking is not None:
+        save_reranking(out.with_name(RERANKING_FILE), fitted.reranking)
 
 
 def calibrate_again(
@@ -322,6 +339,7 @@ def calibrate_again(
     temperature = byte_model.calibration.temperature
     calibration = ByteCalibration(temperature, fitted.mixture)
     write_calibration(out, calibration, metrics, everyday, _figures_alone(byte_model))
+    _write_reranking(out, fitted)
     return metrics, everyday
 
 

@@ -8,6 +8,7 @@ Measured is thus what an annotator says, with everything `decide` does, by model
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ from aegir.lab.mixing_fit import (
     fit_weights,
     types_of_fine_from,
 )
-from aegir.lab.pair_fit import HeldOutTable, LabelledPairs, fit_pairs
+from aegir.lab.pair_fit import NAMES, HeldOutTable, LabelledPairs, fit_pairs
+from aegir.lab.reranking_fit import FOLDS, HeldOutAnswers, fit, folds_of
 from aegir.pipeline.correct import (
     apply_rules,
     apply_verdicts,
@@ -39,6 +41,7 @@ from aegir.readers.mixing import (
     UNCHANGED,
     Mixing,
     PairModel,
+    Pairs,
     Powers,
     RuleTrust,
     per_column,
@@ -46,6 +49,7 @@ from aegir.readers.mixing import (
 )
 from aegir.readers.ngrams.annotator import CALIBRATED
 from aegir.readers.ngrams.network import TABLE_HEADS, probabilities_of
+from aegir.readers.reranking import HEADS, Reranking, column_statistics
 from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
@@ -56,6 +60,7 @@ from aegir.readers.scores import (
     explain_verdict,
     table_spans,
 )
+from aegir.tables.leakage import group_tables
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64, Bools, softmax
@@ -183,6 +188,7 @@ class FittedMixture:
     compatibility_weight: float = 0.0
     pairs: PairModel | None = None
     powers: Powers = UNCHANGED
+    reranking: Reranking | None = None
 
     def trust(self) -> RuleTrust:
         """Return the trust in rules, which a whole fit has."""
@@ -339,7 +345,10 @@ class Calibrating:
             [self.verdicts["open"][place].fine_type for place in named],
             everyday.accepted["fine"][named],
         )
-        return replace(fitted, rule_trust=trust)
+        fitted = replace(fitted, rule_trust=trust)
+        if not self.with_rules or self.pairs is None:
+            return fitted
+        return replace(fitted, reranking=fit(self.before_reranking(fitted, self.pairs)))
 
     def _mixes(self, origin: str, first: Parts) -> Bools:
         """Return (columns,) where the second model has a say: it answered, and `combined` would have asked it."""
@@ -383,7 +392,49 @@ class Calibrating:
             ),
         )
         fitted = replace(fitted, rule_weight=rule_weight, compatibility_weight=compatibility_weight)
-        return fitted if self.pairs is None else self._fit_pairs(fitted, mixed, self.pairs)
+        if self.pairs is None:
+            return fitted
+        return self._fit_pairs(fitted, mixed, self.pairs)
+
+    def before_reranking(self, fitted: FittedMixture, pairs: LabelledPairs) -> HeldOutAnswers:
+        """Return the answers to web tables that reranking changes; known are those of the half that `fitted` was fitted on.
+
+        Pairs are counted without the fold that a table is in, and without the other half.
+        """
+        held, verdicts, mixture = self.held["web"], self.verdicts["web"], fitted.mixture
+        mixed = self.mixed("web", fitted)
+        parts = {head: mixed[head].copy() for head in HEADS}
+        tables = [table.labelled.table for table in held.tables]
+        spans, of_pairs = table_spans(tables), np.array(pairs.groups_of(held.tables))
+        chosen = np.ones_like(held.half) if fitted.half is None else held.half == fitted.half
+        groups = np.array(group_tables([table.labelled for table in held.tables]))
+        folds = folds_of(groups)
+        for fold in range(FOLDS):
+            apart = _without_groups(mixture, pairs, {*of_pairs[(folds == fold) | ~chosen].tolist()})
+            for number in np.flatnonzero(chosen & (folds == fold)).tolist():
+                span = spans[number]
+                web = float(mixed["web"][span].mean()) if span.stop > span.start else 0.0
+                parts["types"][span], parts["relations"][span] = apply_rules(
+                    parts["types"][span],
+                    parts["relations"][span],
+                    verdicts[span],
+                    web,
+                    apart,
+                    self.compatibility,
+                )
+        known = {
+            head: held.known[head] & held.accepted[head].any(axis=1) & held.columns(chosen)
+            for head in HEADS
+        }
+        whole = {head: with_none(part) for head, part in parts.items()}
+        group = np.repeat(groups, [len(table.columns) for table in tables])
+        return HeldOutAnswers(self.statistics, whole, held.accepted, known, group)
+
+    @cached_property
+    def statistics(self) -> F32:
+        """What reranking measures of the columns of all web tables."""
+        tables = [table.labelled.table for table in self.held["web"].tables]
+        return np.concatenate([column_statistics(table) for table in tables])
 
     def _fit_pairs(
         self, fitted: FittedMixture, mixed: Mapping[str, Probabilities], pairs: LabelledPairs
@@ -467,6 +518,8 @@ class Calibrating:
                     fitted.mixture,
                     self.compatibility,
                 )
+                if fitted.reranking is not None and web >= LIKELY:
+                    types, relations = fitted.reranking.apply(table, types, relations)
                 scores = replace(scores, types=types, relations=relations)
             answers.append(decide(table, scores, self.annotator))
         return answers
@@ -479,3 +532,11 @@ class Calibrating:
             for half in (False, True)
         }
         return [next(by_half[bool(half)]) for half in held.half]
+
+
+def _without_groups(mixture: Mixture, pairs: LabelledPairs, without: set[int]) -> Mixture:
+    """Return the mixture with its pairs counted outside these groups."""
+    assert mixture.pairs is not None, "pairs were fitted before"
+    weights = {"types": mixture.pairs.types.weights, "relations": mixture.pairs.relations.weights}
+    apart = {head: Pairs(NAMES[head], pairs.counts(head, without), weights[head]) for head in HEADS}
+    return replace(mixture, pairs=PairModel(apart["types"], apart["relations"]))

@@ -1,33 +1,21 @@
-"""Fits reranking (readers/reranking.py) on the answers that n-grams gave to web tables they were not trained on.
+"""Fits reranking (readers/reranking.py) on answers to web tables that the readers were not trained on.
 
-    answers_of(models, tables, mixture)  --> HeldOutAnswers      rules and pairs applied; pairs counted without the fold's own groups
-    gain(answers, head)                  --> Gain                each fold by weights fitted on the four others
-    fit(answers)                         --> Reranking           on all of them
+    calibrating.before_reranking(fitted)     --> HeldOutAnswers    rules and pairs applied, pairs counted without a table's own fold (replay.py)
+    fit(answers)                             --> Reranking         on all of them
+    gain(answers, head)                      --> Gain              each fold by weights fitted on the four others
 
-    python -m aegir.lab.reranking_fit --data DATA --ngrams runs/ngrams-parts --out reranking.safetensors
-
-The command prints what reranking is worth beside a control that has no statistics but a constant, so that what mere
-calibration of the names gains is told apart from what statistics do.
+The gain stands beside that of a control that has no statistics but a constant, so that what mere calibration of the names gains is
+told apart from what statistics do. `aegir train calibrate` prints it.
 """
 
-import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from aegir.lab.calibrate import compatibility_of, load_models
-from aegir.lab.data.sources import TrainingTable, read_training_tables
-from aegir.lab.held_out import HeldOut, column_names, places_of
-from aegir.lab.mixing_fit import fit_pair
-from aegir.lab.pair_fit import NAMES, LabelledPairs
-from aegir.lab.replay import LINEAR, NETWORK, Held, collect
-from aegir.pipeline.correct import apply_rules
-from aegir.readers.bytes.annotator import load_byte_model
-from aegir.readers.calibration import Mixture
-from aegir.readers.mixing import FLOOR, PairModel, Pairs, with_none
+from aegir.readers.mixing import FLOOR, with_none
 from aegir.readers.reranking import (
     FORMAT,
     HEADS,
@@ -35,14 +23,11 @@ from aegir.readers.reranking import (
     HeadWeights,
     Reranking,
     candidates,
-    column_statistics,
     scale_statistics,
 )
-from aegir.readers.rules.judge import judge_columns
-from aegir.readers.scores import Probabilities, table_spans
+from aegir.readers.scores import Probabilities
 from aegir.tables.leakage import fold_of_group
-from aegir_rl.base.arrays import F32, I64, Bools, Floats, softmax
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.arrays import F32, I64, Bools, Floats
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import safetensors_bytes
 from aegir_rl.offline.intervals import Estimate, estimate_gain
@@ -66,8 +51,7 @@ class HeldOutAnswers:
     @property
     def fold(self) -> I64:
         """(columns,) the fold a column's group is in."""
-        fold_of = fold_of_group(self.group.tolist(), FOLDS, 0)
-        return np.array([fold_of[group] for group in self.group.tolist()], np.int64)
+        return folds_of(self.group)
 
     def fitted_on(self, head: str, chosen: Bools) -> Bools:
         """Return which of the chosen columns say something: unsure ones, right by one of the candidates."""
@@ -76,63 +60,10 @@ class HeldOutAnswers:
         return chosen & self.known[head] & unsure & (candidates(whole) & right).any(axis=1)
 
 
-def answers_of(
-    models: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable], mixture: Mixture
-) -> HeldOutAnswers:
-    """Return the held-out answers of n-grams, mixed, with the rules and pairs of a mixture."""
-    held = collect("web", models, tables)
-    network = models[NETWORK]["web"]
-    names = [name for table in held.tables for name in column_names(table)]
-    group = network.group[places_of(names, network)]
-    parts = {head: _mixed(held, head) for head in HEADS}
-    own = [table.labelled.table for table in held.tables]
-    verdicts = judge_columns([column for table in own for column in table.columns])
-    pairs, compatibility = LabelledPairs.of(tables), compatibility_of(tables)
-    groups_of_pairs = np.array(pairs.groups_of(held.tables))
-    spans = table_spans(own)
-    fold_of = fold_of_group(group.tolist(), FOLDS, 0)
-    folds = np.array([fold_of[int(group[span.start])] for span in spans])
-    for fold in range(FOLDS):
-        without = set(groups_of_pairs[folds == fold].tolist())
-        apart = _with_pairs(mixture, pairs, without)
-        for index in np.flatnonzero(folds == fold).tolist():
-            span = spans[index]
-            found = apply_rules(
-                *(parts[head][span] for head in HEADS), verdicts[span], 1.0, apart, compatibility
-            )
-            for head, probabilities in zip(HEADS, found, strict=True):
-                parts[head][span] = probabilities
-    known = {head: held.known[head] & held.accepted[head].any(axis=1) for head in HEADS}
-    whole = {head: with_none(part) for head, part in parts.items()}
-    statistics = np.concatenate([column_statistics(table) for table in own])
-    return HeldOutAnswers(statistics, whole, held.accepted, known, group)
-
-
-def _mixed(held: Held, head: str) -> Probabilities:
-    """Return (columns, names) linear stages mixed with networks, by the weights of least loss."""
-    network = held.parts[NETWORK][head]
-    linear = held.parts[LINEAR][head] * network.sum(axis=1, keepdims=True)
-    used = held.known[head] & held.answered[LINEAR]
-    first, second = fit_pair(linear[used], network[used], held.accepted[head][used])
-    logs = (np.log(with_none(part) + FLOOR) for part in (linear, network))
-    mixed = softmax(np.float32(first) * next(logs) + np.float32(second) * next(logs))[:, :-1]
-    mixed[~held.answered[LINEAR]] = network[~held.answered[LINEAR]]
-    return mixed
-
-
-def _with_pairs(mixture: Mixture, pairs: LabelledPairs, without: set[int]) -> Mixture:
-    """Return the mixture with its pairs counted outside these groups."""
-    if mixture.pairs is None:
-        raise UsageError("the weights of the byte network have no pairs; calibrate them first")
-    weights = {"types": mixture.pairs.types.weights, "relations": mixture.pairs.relations.weights}
-    apart = {head: Pairs(NAMES[head], pairs.counts(head, without), weights[head]) for head in HEADS}
-    return Mixture(
-        mixture.mixing,
-        mixture.rule_trust,
-        mixture.rule_weight,
-        mixture.compatibility_weight,
-        PairModel(apart["types"], apart["relations"]),
-    )
+def folds_of(groups: I64) -> I64:
+    """Return the fold of each item, of FOLDS over groups."""
+    fold_of = fold_of_group(groups.tolist(), FOLDS, 0)
+    return np.array([fold_of[group] for group in groups.tolist()], np.int64)
 
 
 def fit_head(whole: Probabilities, scaled: F32, right: Bools, ridge: float = RIDGE) -> HeadWeights:
@@ -234,7 +165,7 @@ def _right(whole: Probabilities, right: Bools) -> Floats:
     return right[np.arange(len(right)), whole.argmax(axis=1)].astype(float)
 
 
-def save(path: Path, reranking: Reranking) -> None:
+def save_reranking(path: Path, reranking: Reranking) -> None:
     """Write the weights, in half precision."""
     tensors: dict[str, npt.NDArray[np.generic]] = {
         "mean": reranking.mean,
@@ -244,24 +175,3 @@ def save(path: Path, reranking: Reranking) -> None:
         tensors[f"{head}.sharpness"] = np.array([each.sharpness], np.float32)
         tensors[f"{head}.weights"] = each.weights.astype(np.float16)
     replace_file(path, safetensors_bytes(tensors, {"format": FORMAT}))
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print what reranking is worth, and write the weights fitted on all columns."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, nargs="+", required=True)
-    parser.add_argument("--ngrams", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    asked = parser.parse_args(arguments)
-    mixture = load_byte_model().calibration.mixture
-    if mixture is None:
-        raise UsageError("the weights of the byte network have no mixture; calibrate them first")
-    models, _ = load_models(asked.ngrams)
-    answers = answers_of(models, read_training_tables(asked.data), mixture)
-    for head in HEADS:
-        print(f"{head}: {gain(answers, head)}", flush=True)  # noqa: T201
-    save(asked.out, fit(answers))
-
-
-if __name__ == "__main__":
-    main()

@@ -3,6 +3,7 @@
     types      log P + weight * strength where a rule supports a type;  P = 0 where the values rule it out
     relations  log P + weight * log(share of the relation's columns that are of the column's likely types)
     pairs      readers/mixing.py: types, then relations, of all columns of a table of the web together
+    reranking  readers/reranking.py: the likeliest of these, weighed by what values measure beside those of the table
     siblings   the mean of P over columns that must be alike; of every annotator, just before it is decided
 
 The n-gram networks read what the rules say as evidence. On tables of the web, where the linear stages lead, rules are
@@ -17,8 +18,9 @@ siblings only of three columns of numbers or more that read as one kind (y1985 â
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,6 +49,9 @@ from aegir.vocabulary.terms import (
     plain_name,
 )
 from aegir_rl.base.arrays import F32, rows_times, softmax
+
+if TYPE_CHECKING:
+    from aegir.readers.reranking import Reranking
 
 FLOOR = 1e-9
 FINE_TYPE_WEIGHT = 1.0
@@ -158,14 +163,20 @@ class Corrections:
     mixture: Mixture
     compatibility: F32
     """(108, 82) the share of each relation's columns that are of each type."""
+    reranking: "Callable[[], Reranking] | None" = None
+    """Gives the weights of reranking when a table of the web is first corrected; None leaves it out."""
 
-    def apply(self, scores: TableScores, verdicts: Sequence[RuleVerdict]) -> TableScores:
+    def apply(
+        self, table: Table, scores: TableScores, verdicts: Sequence[RuleVerdict]
+    ) -> TableScores:
         """Return the scores of a table, given what the rules say of its columns."""
         if not verdicts:
             return scores
         types, relations = apply_rules(
             scores.types, scores.relations, verdicts, scores.web, self.mixture, self.compatibility
         )
+        if self.reranking is not None and scores.web >= LIKELY:
+            types, relations = self.reranking().apply(table, types, relations)
         fine = scores.fine
         if fine is not None and scores.web < LIKELY:
             fine = rule_out_phone_names(fine, verdicts)

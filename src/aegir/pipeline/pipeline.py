@@ -60,6 +60,7 @@ from aegir_rl.offline.routing_table import RoutingTable
 
 if TYPE_CHECKING:
     from aegir.pipeline.search import Search
+    from aegir.readers.reranking import Reranking
     from aegir.routing.learnt_policy import LearntPolicy
 
 DISPATCH, SEARCH = "dispatch", "search"
@@ -97,14 +98,16 @@ class Pipeline:
         *,
         name: str = DISPATCH,
         readers: Mapping[str, CalledReader] | None = None,
+        reranking: Callable[[], "Reranking"] | None = None,
     ) -> None:
-        """`readers` are those that the plan may call beside n-grams and byte network, by name."""
+        """`readers` are those that the plan may call beside n-grams and byte network, by name; `reranking` gives its weights."""
         mixed = MixedReader(byte_model, ngrams.model.types_of_fine)
         self.name, self.plan = name, plan
         self.ngrams, self.byte_model = ngrams, byte_model
         self.others = dict(readers or {})
         self.operating_points = OperatingPoints.from_facts(byte_model.facts, COMBINED)
-        self.corrections = Corrections(mixed.mixture, ngrams.model.compatibility)
+        self.reranking = reranking
+        self.corrections = Corrections(mixed.mixture, ngrams.model.compatibility, reranking)
         self.readers: dict[str, CalledReader] = {
             FREE: FirstReading(),
             COMBINED: mixed,
@@ -114,12 +117,21 @@ class Pipeline:
 
     def with_plan(self, plan: Plan) -> "Pipeline":
         """Return a pipeline with the same readers and another plan."""
-        return Pipeline(self.ngrams, self.byte_model, plan, name=self.name, readers=self.others)
+        return self._changed(plan, self.others)
 
     def with_readers(self, readers: Mapping[str, CalledReader]) -> "Pipeline":
         """Return a pipeline with the same plan, these readers being added or replaced."""
-        others = {**self.others, **readers}
-        return Pipeline(self.ngrams, self.byte_model, self.plan, name=self.name, readers=others)
+        return self._changed(self.plan, {**self.others, **readers})
+
+    def _changed(self, plan: Plan, readers: Mapping[str, CalledReader]) -> "Pipeline":
+        return Pipeline(
+            self.ngrams,
+            self.byte_model,
+            plan,
+            name=self.name,
+            readers=readers,
+            reranking=self.reranking,
+        )
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
@@ -190,8 +202,8 @@ class Pipeline:
 
     def _corrected(self, batch: PipelineBatch) -> list[TableScores]:
         return [
-            self.corrections.apply(scores, batch.verdicts[span])
-            for scores, span in zip(batch.scores, batch.spans, strict=True)
+            self.corrections.apply(table, scores, batch.verdicts[span])
+            for table, scores, span in zip(batch.tables, batch.scores, batch.spans, strict=True)
         ]
 
     def _call(self, batch: PipelineBatch, call: Call) -> None:
@@ -309,7 +321,14 @@ def load_pipeline(
         within=settings.within,
         readers=others,
         name=SEARCH if changed else name,
+        reranking=_shipped_reranking,
     )
+
+
+def _shipped_reranking() -> "Reranking":
+    from aegir.readers.reranking import load_reranking
+
+    return load_reranking()
 
 
 def build_pipeline(
@@ -323,6 +342,7 @@ def build_pipeline(
     within: float | None = None,
     readers: Mapping[str, CalledReader] | None = None,
     name: str = DISPATCH,
+    reranking: Callable[[], "Reranking"] | None = None,
 ) -> Pipeline:
     """Return a pipeline over these models: a routing table or a policy decides, as far as the effort goes, within the seconds given."""
     called = dict(readers or {})
@@ -340,7 +360,7 @@ def build_pipeline(
         from aegir.pipeline.within import Within
 
         plan = Within(plan, within)
-    return Pipeline(ngrams, byte_model, plan, name=name, readers=called)
+    return Pipeline(ngrams, byte_model, plan, name=name, readers=called, reranking=reranking)
 
 
 def named_searches(table: RoutingTable, policy: "LearntPolicy | None") -> list[str]:

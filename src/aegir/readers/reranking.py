@@ -22,6 +22,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from importlib.resources import as_file, files
 from itertools import combinations
 from pathlib import Path
 
@@ -36,6 +38,7 @@ from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safetensors_file import read_safetensors
 
 FORMAT = "aegir-reranking-1"
+RERANKING_FILE = "reranking.safetensors"
 HEADS = ("types", "relations")
 SURE, TOP, ROWS = 0.97, 5, 20
 NEAREST = 12
@@ -234,11 +237,11 @@ class HeadWeights:
 
     def apply(self, scaled: F32, probabilities: Probabilities) -> Probabilities:
         """Return the probabilities (columns, names) of one part, the rest to 1 being none."""
-        whole = with_none(probabilities)
-        changed = whole.copy()
-        rows = np.flatnonzero((whole.max(axis=1) < SURE) & (whole[:, :-1].max(axis=1) > 0))
+        rows = np.flatnonzero(unsure(probabilities))
         if not len(rows):
             return probabilities
+        whole = with_none(probabilities)
+        changed = whole.copy()
         first = candidates(whole[rows])
         scores = np.float32(self.sharpness) * np.log(whole[rows] + FLOOR)
         scores += rows_times(scaled[rows], self.weights)
@@ -293,11 +296,30 @@ class Reranking:
         """Return statistics (columns, STATISTICS) as the weights expect them."""
         return scale_statistics(statistics, self.mean, self.scale)
 
-    def apply(self, table: Table, head: str, probabilities: Probabilities) -> Probabilities:
-        """Return the types or relations (columns, names) of one table of the web after reranking."""
-        if not len(probabilities):
-            return probabilities
-        return self.heads[head].apply(self.scaled(column_statistics(table)), probabilities)
+    def apply(
+        self, table: Table, types: Probabilities, relations: Probabilities
+    ) -> tuple[Probabilities, Probabilities]:
+        """Return the types and relations (columns, names) of one table of the web after reranking."""
+        if not (unsure(types).any() or unsure(relations).any()):
+            return types, relations
+        scaled = self.scaled(column_statistics(table))
+        first, second = (self.heads[head] for head in HEADS)
+        return first.apply(scaled, types), second.apply(scaled, relations)
+
+
+def unsure(probabilities: Probabilities) -> Bools:
+    """Return (columns,) which columns have an answer, and none that is sure."""
+    if not len(probabilities):
+        return np.zeros(0, bool)
+    sure = with_none(probabilities).max(axis=1) >= SURE
+    return np.asarray(~sure & (probabilities.max(axis=1) > 0), bool)
+
+
+@cache
+def load_reranking() -> Reranking:
+    """Return the weights that ship."""
+    with as_file(files("aegir.readers") / "weights" / RERANKING_FILE) as shipped:
+        return Reranking.load(shipped)
 
 
 def scale_statistics(statistics: F32, mean: F32, scale: F32) -> F32:

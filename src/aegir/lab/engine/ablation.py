@@ -1,9 +1,9 @@
-"""The deep layers with a channel from the first layer switched off, or reading fewer cells: answers to held-out tables again.
+"""The deep layers with a channel from the first layer switched off, or reading fewer cells: answers to held-out tables of the web again.
 
     answer_without(Path("runs/bytes-fold0"), Path("runs/ablated"))
 
 writes `CHANNEL/bytes-fold0/held_out.safetensors` for every channel, which `python -m aegir.lab.figures engine --other` compares
-with the whole network. Weights are those of training with every channel on.
+with the whole network. Weights are those of training with every channel on; everyday tables keep the answers of the run.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,11 +13,11 @@ from pathlib import Path
 import torch
 
 from aegir.lab.byte_network.config import read_byte_training
-from aegir.lab.byte_network.corpus import build_corpus
+from aegir.lab.byte_network.corpus import Corpus, build_corpus
 from aegir.lab.byte_network.evaluation import answer
 from aegir.lab.byte_network.export import read_run
 from aegir.lab.byte_network.held_out_metrics import save_held_out
-from aegir.lab.held_out import ANSWERS
+from aegir.lab.held_out import ANSWERS, load_answers, save_answers
 from aegir.lab.nets.annotator import ByteNetwork
 from aegir.readers.bytes.gram_index import GramIndex
 from aegir.readers.bytes.heads import all_sizes
@@ -62,7 +62,8 @@ def answer_without(run: Path, out: Path) -> Iterator[Path]:
     if not config.architecture.first:
         raise UsageError(f"the network of {run} does not begin with what the first layer says")
     saved = read_run(run, config)
-    corpus = build_corpus(config.data, config.held_out, config.seed)
+    whole = load_answers(run / ANSWERS)
+    corpus = _web_alone(build_corpus(config.data, config.held_out, config.seed))
     for name, change in CHANNELS.items():
         net = ByteNetwork(saved.architecture, all_sizes(saved.heads))
         net.load_state_dict(saved.weights)
@@ -72,4 +73,15 @@ def answer_without(run: Path, out: Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         answers = answer(net, corpus.held_out, GramIndex.of(saved.hashes))
         save_held_out(folder / ANSWERS, answers, corpus)
+        save_answers(folder / ANSWERS, whole | load_answers(folder / ANSWERS))
         yield folder
+
+
+def _web_alone(corpus: Corpus) -> Corpus:
+    """Return the corpus with the held-out tables of the web alone."""
+    web = [number for number, origin in enumerate(corpus.origins) if not origin.everyday]
+    return replace(
+        corpus,
+        held_out=tuple(corpus.held_out[number] for number in web),
+        origins=tuple(corpus.origins[number] for number in web),
+    )

@@ -95,6 +95,8 @@ def compare_plans(
     rows = [
         _row("threshold", _share(base, known), before, before),
         row("first layer alone", engine.nowhere),
+        row("without reranking", base, engine.without_reranking()),
+        row("first layer alone, without reranking", engine.nowhere, engine.without_reranking()),
         row("deep layers always", engine.everywhere),
     ]
     rows += [row(name, each.everywhere, each) for name, each in (others or {}).items()]

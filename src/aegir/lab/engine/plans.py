@@ -8,7 +8,7 @@ half of the groups.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +83,11 @@ class HeldOutEngine:
                 for origin, each in combined.held.items()
             },
         )
+
+    def without_reranking(self) -> "HeldOutEngine":
+        """Return the same without what stands behind rules and pairs."""
+        fitted = {half: replace(each, reranking=None) for half, each in self.fitted.items()}
+        return replace(self, fitted=fitted)
 
     @property
     def everywhere(self) -> Called:
