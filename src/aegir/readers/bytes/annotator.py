@@ -6,7 +6,6 @@ Facts and calibration are read at once. The network of the weights that ship is 
 
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from aegir.readers.bytes.scoring import TableScorer
 
 MODEL_FILE = "bytes.safetensors"
+SHIPPED = Path(__file__).parents[1] / "weights" / MODEL_FILE
 
 
 class ByteModelAnnotator:
@@ -87,8 +87,7 @@ def load_byte_model(path: Path | None = None) -> ByteModelAnnotator:
 
 @cache
 def _shipped() -> ByteModelAnnotator:
-    with as_file(files("aegir.readers") / "weights" / MODEL_FILE) as shipped:
-        return ByteModelAnnotator(shipped)
+    return ByteModelAnnotator(SHIPPED)
 
 
 def _load_network(path: Path) -> "ByteModel":

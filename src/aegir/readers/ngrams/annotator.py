@@ -11,7 +11,6 @@ say how likely that is.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from aegir.tables.labelled import Task
 
 MODEL_FILE = "ngrams.safetensors"
+SHIPPED = Path(__file__).parents[1] / "weights" / MODEL_FILE
 _SEEN_IN_VALUES = [FINE_INDEX[name] for name in ("all_missing", "constant")]
 """Fine types that no name tells."""
 CALIBRATED = ("levels", "special", "rows", "person")
@@ -373,5 +373,4 @@ def load_ngrams(path: Path | None = None) -> NgramsAnnotator:
 
 @cache
 def _shipped() -> NgramsAnnotator:
-    with as_file(files("aegir.readers") / "weights" / MODEL_FILE) as shipped:
-        return NgramsAnnotator(NgramModel.load(shipped))
+    return NgramsAnnotator(NgramModel.load(SHIPPED))
