@@ -138,7 +138,7 @@ def _restored(stored: Arrays) -> Arrays:
         if (name := scales.removesuffix(SCALES)) in stored:
             stored[name] = _dequantise(name, stored[name], stored.pop(scales))
     return {
-        name: np.array(tensor, tensor.dtype if name == GRAM_HASHES else np.float32)
+        name: tensor if name == GRAM_HASHES else np.asarray(tensor, np.float32)
         for name, tensor in stored.items()
     }
 
@@ -184,7 +184,7 @@ def _dequantise(
             f"tensor {name}{SCALES} has shape {scales.shape} for rows of shape {rows.shape}; "
             "expected one scale per row"
         )
-    return rows.astype(np.float32) * scales.astype(np.float32)[:, None]
+    return np.multiply(rows, scales.astype(np.float32)[:, None], dtype=np.float32)
 
 
 def expected_shapes(architecture: Architecture, heads: Mapping[str, int] = HEAD_SIZES) -> Shapes:

@@ -46,6 +46,7 @@ from aegir.readers.scores import (
 from aegir.tables.table import Column, Table, without_cells
 from aegir.vocabulary.terms import FINE_INDEX
 from aegir_rl.base.arrays import F32, I32, softmax
+from aegir_rl.base.safetensors_file import map_safetensors
 
 if TYPE_CHECKING:
     from aegir.tables.labelled import Task
@@ -373,4 +374,4 @@ def load_ngrams(path: Path | None = None) -> NgramsAnnotator:
 
 @cache
 def _shipped() -> NgramsAnnotator:
-    return NgramsAnnotator(NgramModel.load(SHIPPED))
+    return NgramsAnnotator(NgramModel.load(SHIPPED, map_safetensors(SHIPPED)))
