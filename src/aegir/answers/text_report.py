@@ -21,13 +21,12 @@ Promises
   - reasons are cut between words, and end in a mark of omission then.
 """
 
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, starmap
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.cells import cell_length, first_cells, terminal_width, wrapped
 from aegir.answers.wording import (
     SURE,
     is_unsure,
@@ -90,16 +89,8 @@ def render_text(
 ) -> str:
     """A block per table; `width` None means the terminal's, at most 120; `why` prints all reasons whole."""
     if width is None:
-        width = max(60, min(120, _terminal_width()))
+        width = max(60, terminal_width())
     return "\n".join(_block(annotation, colour, width, why) for annotation in annotations)
-
-
-def _terminal_width() -> int:
-    if "COLUMNS" not in os.environ and not (sys.__stdout__ and sys.__stdout__.isatty()):
-        return 120
-    import shutil  # with all that it unpacks, 4 ms
-
-    return shutil.get_terminal_size((120, 24)).columns
 
 
 def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> str:
@@ -195,7 +186,7 @@ def _choose_widths(
     natural = _natural_widths(rows)
     if sum(natural) > room:
         natural = _natural_widths([[replace(cell, remark="") for cell in row] for row in rows])
-    longest = max(map(_cell_length, reasons), default=0)
+    longest = max(map(cell_length, reasons), default=0)
     left = room - GAP - sum(natural)
     if longest and left >= min(longest, LEAST_ROOM_FOR_REASONS):
         return [*natural, max(len(HEADINGS[-1]), min(left, longest))]
@@ -211,16 +202,7 @@ def _natural_widths(rows: Sequence[Sequence[_Cell]]) -> list[int]:
 
 
 def _length(cell: _Cell) -> int:
-    return sum(_cell_length(_printable(text)) for text, _ in cell.pieces)
-
-
-def _cell_length(text: str) -> int:
-    """Return how many cells of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
+    return sum(cell_length(_printable(text)) for text, _ in cell.pieces)
 
 
 def _narrowed(widths: Sequence[int], room: int) -> list[int]:
@@ -259,7 +241,7 @@ class _Painter:
         fitted, room = [], self.width
         for text, style in pieces:
             fitted.append((self.cut(_printable(text), room), style))
-            room -= _cell_length(fitted[-1][0])
+            room -= cell_length(fitted[-1][0])
         while fitted and not (last := fitted[-1][0].rstrip()):
             fitted.pop()
         if fitted:
@@ -272,49 +254,33 @@ class _Painter:
     def paragraph(self, start: str, text: str, indent: int = INDENT) -> Iterator[str]:
         """The whole text in lines below a column; only a word longer than a line is broken."""
         room = self.width - indent - len(start)
-        for number, part in enumerate(_wrapped(_printable(text), room)):
+        for number, part in enumerate(wrapped(_printable(text), room)):
             margin = " " * indent + (start if number == 0 else " " * len(start))
             yield self.line([(margin + part.strip(), "dim")])
 
     def cut(self, text: str, size: int) -> str:
         """The text if it fits in `size` cells, else its beginning and a mark of omission."""
-        if _cell_length(text) <= size:
+        if cell_length(text) <= size:
             return text
         if size <= len(self.omission):
             return self.omission[:size]
         size -= len(self.omission)
-        if text.isascii():
-            return text[:size].rstrip() + self.omission
-        from rich.cells import set_cell_size
-
-        return set_cell_size(text, size).rstrip() + self.omission
+        return first_cells(text, size).rstrip() + self.omission
 
     def cut_between_words(self, text: str, size: int) -> str:
         """The text if it fits in `size` cells, else as many whole words as do and a mark of omission."""
-        if _cell_length(text) <= size:
+        if cell_length(text) <= size:
             return text
         words: list[str] = []
         room = size - len(self.omission)
         for word in text.split():
-            room -= _cell_length(word) + bool(words)
+            room -= cell_length(word) + bool(words)
             if room < 0:
                 break
             words.append(word)
         while words and words[-1] in DANGLING:
             words.pop()
         return " ".join(words).rstrip(",;:") + self.omission
-
-
-def _wrapped(text: str, size: int) -> Iterator[str]:
-    """Yield a text in lines of at most this many cells; only a word longer than a line is broken."""
-    if _cell_length(text) <= size:
-        yield text
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    for line in Text(text).wrap(Console(_environ={}), size):
-        yield line.plain
 
 
 def _printable(text: str) -> str:
