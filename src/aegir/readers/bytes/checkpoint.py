@@ -184,7 +184,10 @@ def _dequantise(
             f"tensor {name}{SCALES} has shape {scales.shape} for rows of shape {rows.shape}; "
             "expected one scale per row"
         )
-    return np.multiply(rows, scales.astype(np.float32)[:, None], dtype=np.float32)
+    scaled: npt.NDArray[np.float32] = np.multiply(
+        rows, scales.astype(np.float32)[:, None], dtype=np.float32
+    )
+    return scaled
 
 
 def expected_shapes(architecture: Architecture, heads: Mapping[str, int] = HEAD_SIZES) -> Shapes:
