@@ -117,7 +117,7 @@ def _over_processes(
         readers = {llm.name: llm}
         ended_after.callback(lambda: tell_usage(llm.settings.model, llm.usage))
     prepared = prepare(settings, readers=readers, say=tell)
-    watched: Iterable[object] = run.watch(track(files, "annotating", by_thread=count == 1))
+    watched: Iterable[object] = run.watch(track(files, "annotating"))
     if run.noun == "source":
         watched = _read_databases(watched, settings)
     if count == 1:

@@ -48,7 +48,7 @@ def generate(count: int, out: Path, seed: int, families: str, as_json: bool) -> 
             sandbox,
             seed=seed,
             families=names,
-            track=lambda numbers: track(numbers, "generating", by_thread=False),
+            track=lambda numbers: track(numbers, "generating"),
         )
     write_tasks(result.tasks, out)
     report = result.report()
@@ -147,7 +147,7 @@ def run(
 
 def _show_progress(results: Iterator[TaskResult], count: int) -> Iterator[TaskResult]:
     """The results, behind a progress bar when there are many."""
-    for _ in track(range(count), "solving", by_thread=False):
+    for _ in track(range(count), "solving"):
         yield next(results)
     yield from results
 

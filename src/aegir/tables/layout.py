@@ -23,7 +23,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from aegir.tables.datatype import cell_datatype, infer_datatype, is_typed
 from aegir.tables.overrides import NO_HEADER
@@ -150,7 +149,8 @@ def _rows_above(rows: Sequence[Sequence[str]], width: int) -> int:
     if width == 1:
         return start
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows[: 2 * ABOVE_LIMIT]]
-    typical = median(filled)
+    ordered = sorted(filled)
+    typical = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
     for index, row in enumerate(rows[start:ABOVE_LIMIT], start):
         if len(row) < width:
             above = len(row) < width - 1 or filled[index] <= 1

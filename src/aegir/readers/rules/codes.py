@@ -178,6 +178,29 @@ def is_colour_name(value: str) -> bool:
     )
 
 
+_AREAS = frozenset(
+    [
+        "Africa",
+        "America",
+        "Antarctica",
+        "Arctic",
+        "Asia",
+        "Atlantic",
+        "Australia",
+        "Brazil",
+        "Canada",
+        "Chile",
+        "Etc",
+        "Europe",
+        "Indian",
+        "Mexico",
+        "Pacific",
+        "US",
+    ]
+)
+"""What the names of time zones begin with; listing the zones takes 10 ms."""
+
+
 @cache
 def _zones() -> frozenset[str]:
     from zoneinfo import available_timezones
@@ -187,7 +210,8 @@ def _zones() -> frozenset[str]:
 
 def is_time_zone(value: str) -> bool:
     """Return whether a value is an IANA zone such as `Europe/Vienna`."""
-    return "/" in value and value in _zones()
+    area, slash, _ = value.partition("/")
+    return bool(slash) and area in _AREAS and value in _zones()
 
 
 def is_content_rating(value: str) -> bool:
