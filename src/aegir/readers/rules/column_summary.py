@@ -15,15 +15,20 @@ Promises
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from aegir.readers.rules.gazetteers import word_set
 from aegir.tables.table import Column, clean_cell
 
 Item = TypeVar("Item")
+Traits = npt.NDArray[np.uint32]
+Lengths = npt.NDArray[np.int64]
 LONGEST_CELL = 512
 MAX_DISTINCT = 100
 MIN_SHARE = 0.5
@@ -82,6 +87,10 @@ class ColumnSummary:
     header: str | None
     repeats: bool
     """Whether any value occurs more than once."""
+    value_traits: Traits = field(repr=False, compare=False)
+    """(V,) the kinds of characters of each value."""
+    lengths: Lengths = field(repr=False, compare=False)
+    """(V,) the characters of each value."""
 
     @cached_property
     def total(self) -> int:
@@ -89,11 +98,11 @@ class ColumnSummary:
         return sum(self.counts)
 
     @cached_property
-    def probes(self) -> tuple[str, ...]:
-        """The values of at most PROBES cells, evenly spread over the sorted cells."""
+    def probes(self) -> tuple[int, ...]:
+        """The indices of the values of at most PROBES cells, evenly spread over the sorted cells."""
         ends = list(accumulate(self.counts))
         middles = ((2 * probe + 1) * self.total // (2 * PROBES) for probe in range(PROBES))
-        return tuple(dict.fromkeys(self.values[bisect_right(ends, middle)] for middle in middles))
+        return tuple(dict.fromkeys(bisect_right(ends, middle) for middle in middles))
 
     def share_of(self, accepts: Callable[[str], object]) -> float:
         """Return the share of the present cells whose value is accepted; 0 once it is sure to be below MIN_SHARE."""
@@ -128,15 +137,18 @@ def summarise_column(column: Column) -> ColumnSummary:
     if len(values) > MAX_DISTINCT:
         values = evenly_spaced(values, MAX_DISTINCT)
     counts = tuple(cleaned[value] for value in values)
-    lengths = [len(value) for value in values]
+    lengths = np.fromiter(map(len, values), np.int64, len(values))
+    value_traits = _traits_of_values(values, lengths) if values else lengths.astype(np.uint32)
     return ColumnSummary(
         values=tuple(values),
         counts=counts,
-        traits=_traits_of(set("".join(values))),
-        shortest=min(lengths, default=0),
-        longest=max(lengths, default=0),
+        traits=_traits_of_column(value_traits),
+        shortest=int(lengths.min(initial=LONGEST_CELL)) if values else 0,
+        longest=int(lengths.max(initial=0)),
         header=column.name.strip()[:LONGEST_CELL] if column.name else None,
         repeats=len(cleaned) < sum(cleaned.values()),
+        value_traits=value_traits,
+        lengths=lengths,
     )
 
 
@@ -146,20 +158,41 @@ def evenly_spaced(items: Sequence[Item], count: int) -> list[Item]:
     return [items[int(index * step)] for index in range(count)]
 
 
-def _traits_of(characters: set[str]) -> int:
-    traits = 0
-    for character in characters:
-        trait = _TRAIT_OF.get(character)
-        if trait is None:
-            trait = NON_ASCII if character > "\x7f" else 0
-            if trait and character.isalpha():
-                trait |= LETTER | (UPPER if character.isupper() else LOWER)
-            elif trait and character.isdigit():
-                trait |= DIGIT
-        traits |= trait
-    if traits & DIGIT and characters <= _NUMERIC_CHARACTERS:
-        traits |= NUMERIC
-    return traits
+def _traits_of_column(value_traits: Traits) -> int:
+    every = int(np.bitwise_or.reduce(value_traits, initial=0))
+    numeric = NUMERIC if every & DIGIT and not every & _NOT_NUMERIC else 0
+    return every & ~(_SEEN | _NOT_NUMERIC) | numeric
+
+
+def character_traits(character: str) -> int:
+    """Return the traits of a character, 0 if it has none."""
+    trait = _TRAIT_OF.get(character)
+    if trait is None:
+        trait = NON_ASCII if character > "\x7f" else 0
+        if trait and character.isalpha():
+            trait |= LETTER | (UPPER if character.isupper() else LOWER)
+        elif trait and character.isdigit():
+            trait |= DIGIT
+    return trait
+
+
+def _traits_of_values(values: Sequence[str], lengths: Lengths) -> Traits:
+    """Return (V,) the traits of each value, with `_NOT_NUMERIC`; no value is empty."""
+    codes = np.frombuffer("".join(values).encode("utf-32-le", "surrogatepass"), "<u4")
+    traits = _TRAITS_BY_CODE[codes]
+    if not traits.all():
+        for code in np.unique(codes[traits == 0]).tolist():
+            character = chr(code)
+            other = 0 if character in _NUMERIC_CHARACTERS else _NOT_NUMERIC
+            _TRAITS_BY_CODE[code] = _SEEN | other | character_traits(character)
+        traits = _TRAITS_BY_CODE[codes]
+    starts = np.cumsum(lengths) - lengths
+    return np.bitwise_or.reduceat(traits, starts)
+
+
+_SEEN, _NOT_NUMERIC = 1 << 31, 1 << 30
+_TRAITS_BY_CODE: Traits = np.zeros(0x110000, np.uint32)
+"""By code point, with `_SEEN`; 0 until a character is met. Pages that are not touched take no memory."""
 
 
 def _is_plain_number(value: str) -> bool:

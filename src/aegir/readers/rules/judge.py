@@ -19,8 +19,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from aegir.readers.rules import codes, dates, numbers, people, text
-from aegir.readers.rules.column_summary import ColumnSummary, summarise_column
+from aegir.readers.rules.column_summary import MIN_SHARE, ColumnSummary, summarise_column
+from aegir.readers.rules.forms import FormTable
 from aegir.readers.rules.gazetteers import word_set
 from aegir.readers.rules.headers import (
     TELEPHONES,
@@ -31,7 +34,7 @@ from aegir.readers.rules.headers import (
     names_a_key,
     words_of,
 )
-from aegir.readers.rules.rule import RuleMatch, ValueRule, apply_rule
+from aegir.readers.rules.rule import RuleMatch, ValueRule, apply_rule, form_table
 from aegir.readers.rules.vetoes import (
     is_plain_number,
     vetoes_by_fine_type,
@@ -160,6 +163,11 @@ def rules_for(traits: int, hinted: bool = True) -> tuple[ValueRule, ...]:
     )
 
 
+@lru_cache(maxsize=4096)
+def _forms_for(traits: int, hinted: bool) -> FormTable:
+    return form_table(rules_for(traits, hinted))
+
+
 def _apply_rules(
     summary: ColumnSummary, hints: dict[str, str], impossible: frozenset[str]
 ) -> list[RuleMatch]:
@@ -167,7 +175,16 @@ def _apply_rules(
     matches = []
     shortest, longest, header = summary.shortest, summary.longest, summary.header
     constant = len(summary.values) == 1 and summary.repeats and is_informative(header)
-    for rule in rules_for(summary.traits, bool(hints)):
+    rules = rules_for(summary.traits, bool(hints))
+    if not rules:
+        return []
+    fits = _forms_for(summary.traits, bool(hints)).fits(summary.value_traits, summary.lengths)
+    cells = np.array(summary.counts) @ fits  # (R,) the cells whose values have a form of the rule
+    enough = cells >= summary.total * MIN_SHARE
+    for index, is_enough in enumerate(enough.tolist()):
+        rule = rules[index]
+        if not is_enough and rule.max_values >= len(summary.values):
+            continue
         least, most = rule.length
         if longest < least or shortest > most:
             continue
@@ -179,7 +196,7 @@ def _apply_rules(
             continue
         if impossible and _main_type_of(rule) in impossible:
             continue
-        match = apply_rule(rule, summary)
+        match = apply_rule(rule, summary, fits[:, index])
         if match is not None:
             matches.append(match)
     return matches

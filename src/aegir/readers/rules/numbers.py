@@ -24,6 +24,7 @@ from aegir.readers.rules.gazetteers import (
     word_set,
     words,
 )
+from aegir.readers.rules.forms import read_forms
 from aegir.readers.rules.headers import hints_of
 from aegir.readers.rules.rule import (
     PATTERNS,
@@ -34,11 +35,10 @@ from aegir.readers.rules.rule import (
     read_rules,
 )
 
-_A = re.ASCII
 _TOTAL_WORDS = words("total subtotal gross net sales payment")
 is_iban = matched_and_checked(PATTERNS["iban"], "iban")
 is_vat_number = matched_and_checked(PATTERNS["vat"], "eu.vat")
-is_routing_number = matched_and_checked(Pattern(r"\d{9}", _A), "us.rtn")
+is_routing_number = matched_and_checked(PATTERNS["nine_digits"], "us.rtn")
 
 
 def is_bic(value: str) -> bool:
@@ -115,11 +115,17 @@ def share_of_amounts(summary: ColumnSummary) -> float:
     return summary.share_of(PATTERNS["plain_amount"].fullmatch)
 
 
-is_lei = matched_and_checked(Pattern(r"[A-Z0-9]{18}\d{2}"), "lei")
-is_isin = matched_and_checked(Pattern(r"[A-Z]{2}[A-Z0-9]{9}\d"), "isin")
-is_cusip = matched_and_checked(Pattern(r"(?=.*\d)[0-9]{3}[A-Z0-9]{5}\d"), "cusip")
-is_sedol = matched_and_checked(Pattern(r"[B-DF-HJ-NP-TV-Z0-9]{6}\d"), "gb.sedol")
-is_figi = matched_and_checked(Pattern(r"BBG[B-DF-HJ-NP-TV-Z0-9]{8}\d"), "figi")
+is_lei = matched_and_checked(PATTERNS["lei"], "lei")
+is_isin = matched_and_checked(PATTERNS["isin"], "isin")
+is_cusip = matched_and_checked(PATTERNS["cusip"], "cusip")
+is_sedol = matched_and_checked(PATTERNS["sedol"], "gb.sedol")
+is_figi = matched_and_checked(PATTERNS["figi"], "figi")
+_NATIONAL = read_table("national_ids.tsv", "fine_type country stdnum_module pattern strong")
+NATIONAL_PATTERNS = {
+    f"{country} {fine_type}": Pattern(pattern, re.ASCII)
+    for fine_type, country, _, pattern, _ in _NATIONAL
+}
+"""The patterns of numbers that states assign, by what names their forms."""
 _NOUNS = {
     "national_id": "identity numbers",
     "tax_number": "tax numbers",
@@ -128,10 +134,10 @@ _NOUNS = {
 
 
 def _national_rule(
-    fine_type: str, country: str, module: str, pattern: str, strong: str
+    fine_type: str, country: str, module: str, _pattern: str, strong: str
 ) -> ValueRule:
     """Return the rule for a line of national_ids.tsv; a format without a module has no check digits."""
-    matches = Pattern(pattern, _A)
+    matches = NATIONAL_PATTERNS[f"{country} {fine_type}"]
     return ValueRule(
         fine_type,
         f"{country} {_NOUNS[fine_type]}",
@@ -142,17 +148,13 @@ def _national_rule(
         needs=DIGIT,
         length=(5, 24),
         max_values=20,
+        forms=read_forms()[f"{country} {fine_type}"],
     )
 
 
 MONEY_RULES = (
     *read_rules("money", globals()),
-    *(
-        _national_rule(*fields)
-        for fields in read_table(
-            "national_ids.tsv", "fine_type country stdnum_module pattern strong"
-        )
-    ),
+    *(_national_rule(*fields) for fields in _NATIONAL),
 )
 
 
