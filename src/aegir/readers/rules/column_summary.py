@@ -91,6 +91,10 @@ class ColumnSummary:
     """(V,) the kinds of characters of each value."""
     lengths: Lengths = field(repr=False, compare=False)
     """(V,) the characters of each value."""
+    shares: dict[Callable[[str], object], float] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """What `share_of` was asked, and the answer."""
 
     @cached_property
     def total(self) -> int:
@@ -105,7 +109,16 @@ class ColumnSummary:
         return tuple(dict.fromkeys(bisect_right(ends, middle) for middle in middles))
 
     def share_of(self, accepts: Callable[[str], object]) -> float:
-        """Return the share of the present cells whose value is accepted; 0 once it is sure to be below MIN_SHARE."""
+        """Return the share of the present cells whose value is accepted; 0 once it is sure to be below MIN_SHARE.
+
+        Several rules and vetoes ask the same: the answer is kept by `accepts`, which should live as long as its module.
+        """
+        share = self.shares.get(accepts)
+        if share is None:
+            share = self.shares[accepts] = self._measure(accepts)
+        return share
+
+    def _measure(self, accepts: Callable[[str], object]) -> float:
         failed, may_fail = 0, self.total * (1 - MIN_SHARE)
         for value, count in zip(self.values, self.counts, strict=True):
             if not accepts(value):

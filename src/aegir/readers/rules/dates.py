@@ -96,13 +96,16 @@ def share_of_year_months(summary: ColumnSummary) -> float:
 
 def share_of_unix_timestamps(summary: ColumnSummary) -> float:
     """Return the share of seconds or milliseconds since 1970 that lie between 2001 and 2040."""
-    return summary.share_of(
-        lambda value: (
-            value.isascii()
-            and value.isdigit()
-            and len(value) in (10, 13)
-            and "10" <= value[:2] <= "22"
-        )
+    return summary.share_of(is_unix_timestamp)
+
+
+def is_unix_timestamp(value: str) -> bool:
+    """Return whether a value is ten or thirteen digits that begin like a time from 2001 to 2040."""
+    return (
+        value.isascii()
+        and value.isdigit()
+        and len(value) in (10, 13)
+        and "10" <= value[:2] <= "22"
     )
 
 

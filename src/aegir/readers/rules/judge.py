@@ -154,18 +154,18 @@ def judge_columns(columns: Sequence[Column]) -> list[RuleVerdict]:
 
 
 @lru_cache(maxsize=4096)
-def rules_for(traits: int, hinted: bool = True) -> tuple[ValueRule, ...]:
-    """Return the rules that columns of these traits can match; of those that need a header none if there is no hint."""
+def rules_for(traits: int, hints: frozenset[str] = frozenset()) -> tuple[ValueRule, ...]:
+    """Return the rules that columns of these traits can match; of those that need a header the ones that it suggests."""
     return tuple(
         rule
         for rule in RULES
-        if rule.passes(traits) and (hinted or rule.support or rule.confidence)
+        if rule.passes(traits) and (rule.support or rule.confidence or rule.name in hints)
     )
 
 
 @lru_cache(maxsize=4096)
-def _forms_for(traits: int, hinted: bool) -> FormTable:
-    return form_table(rules_for(traits, hinted))
+def _forms_for(traits: int, hints: frozenset[str]) -> FormTable:
+    return form_table(rules_for(traits, hints))
 
 
 def _apply_rules(
@@ -175,21 +175,25 @@ def _apply_rules(
     matches = []
     shortest, longest, header = summary.shortest, summary.longest, summary.header
     constant = len(summary.values) == 1 and summary.repeats and is_informative(header)
-    rules = rules_for(summary.traits, bool(hints))
+    names = frozenset(hints)
+    rules = rules_for(summary.traits, names)
     if not rules:
         return []
-    fits = _forms_for(summary.traits, bool(hints)).fits(summary.value_traits, summary.lengths)
-    cells = np.array(summary.counts) @ fits  # (R,) the cells whose values have a form of the rule
-    enough = cells >= summary.total * MIN_SHARE
-    for index, is_enough in enumerate(enough.tolist()):
+    fits = _forms_for(summary.traits, names).fits(summary.value_traits, summary.lengths)
+    enough = np.array(summary.counts) @ fits >= summary.total * MIN_SHARE  # (R,)
+    enumerations: dict[str, float] | None = None
+    for index, has_enough in enumerate(enough.tolist()):
         rule = rules[index]
-        if not is_enough and rule.max_values >= len(summary.values):
+        if not has_enough and rule.max_values >= len(summary.values):
             continue
         least, most = rule.length
         if longest < least or shortest > most:
             continue
-        if not (rule.support or rule.confidence or rule.name in hints):
-            continue
+        if rule.enumeration is not None:
+            if enumerations is None:
+                enumerations = codes.shares_of_enumerations(summary)
+            if rule.enumeration not in enumerations:
+                continue
         if rule.weak and header and _header_disagrees(rule, header, hints):
             continue
         if constant and rule.by_chance and not _header_agrees(rule, hints):

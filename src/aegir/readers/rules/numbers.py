@@ -100,11 +100,12 @@ def is_pay(value: str) -> bool:
 
 def share_of_cents(summary: ColumnSummary) -> float:
     """Return the share of numbers with exactly two decimals, as prices have."""
-    return summary.share_of(
-        lambda value: (
-            len(value) > 3 and value[-3] in ".," and value[-2:].isdigit() and value[0] != "-"
-        )
-    )
+    return summary.share_of(has_cents)
+
+
+def has_cents(value: str) -> bool:
+    """Return whether a value ends in exactly two decimals and has no minus."""
+    return len(value) > 3 and value[-3] in ".," and value[-2:].isdigit() and value[0] != "-"
 
 
 def share_of_amounts(summary: ColumnSummary) -> float:
@@ -166,11 +167,13 @@ _FLAG_WORDS = frozenset().union(*_FLAG_PAIRS) | words("0 1 true false x ✓ ✗ 
 
 def share_of_true_false(summary: ColumnSummary) -> float:
     """Return the share of `true` and `false`, perhaps repeated in a cell (`True True`)."""
-    return summary.share_of(
-        lambda value: (
-            value[0] in "tTfF,"
-            and _TRUE_FALSE.issuperset(value.casefold().replace(",", " ").split())
-        )
+    return summary.share_of(is_true_false)
+
+
+def is_true_false(value: str) -> bool:
+    """Return whether a value is nothing but `true` and `false`."""
+    return value[0] in "tTfF," and _TRUE_FALSE.issuperset(
+        value.casefold().replace(",", " ").split()
     )
 
 

@@ -86,6 +86,8 @@ class ValueRule:
     """Truthy for values with a valid check digit, where `accepts` looks at their form alone: numbers for tests fail."""
     forms: tuple[Form, ...] = (ANY_FORM,)
     """A value that `accepts` accepts has one of them (forms.py)."""
+    enumeration: str | None = None
+    """The enumeration of whose members the rule measures the share."""
 
     def passes(self, traits: int) -> bool:
         """Return whether a column of these traits can match."""
@@ -219,11 +221,13 @@ def _apply_to_values(
     checked = summary.total
     if fitting is None:
         fitting = fits_of([rule], summary)[:, 0]
-    tried = fitting.nonzero()[0].tolist()
     if len(values) > 2 * PROBES:
-        trying = set(tried)
-        if not any(probe in trying and accepts(values[probe]) for probe in summary.probes):
+        for probe in summary.probes:
+            if fitting[probe] and accepts(values[probe]):
+                break
+        else:
             return None
+    tried: list[int] = fitting.nonzero()[0].tolist()
     if len(values) > rule.max_values:
         chosen = evenly_spaced(range(len(values)), rule.max_values)
         checked = sum(counts[index] for index in chosen)
