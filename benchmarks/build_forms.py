@@ -121,7 +121,9 @@ def _of_class(atom: _Atom, flags: int, others: str) -> Form:
 
 
 def _repeated(form: Form, least: int, most: int) -> Form:
-    return Form(form.needs if least else 0, form.allows, form.least * least, _times(form.most, most))
+    return Form(
+        form.needs if least else 0, form.allows, form.least * least, _times(form.most, most)
+    )
 
 
 def _times(length: int, count: int) -> int:

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from aegir.tables.datatype import cell_datatype, infer_datatype, is_typed
+from aegir.tables.datatype import agreed_datatype, any_cell_datatype, cell_datatype, is_typed
 from aegir.tables.overrides import NO_HEADER
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.text import amount
@@ -230,12 +230,14 @@ def _features_against_columns(
 ) -> dict[str, float]:
     type_break = type_match = seen_below = odd_length = 0
     for cell, values in zip(first, columns, strict=True):
-        present = [value.strip() for value in values if value.strip()]
+        present = [text for value in values if (text := value.strip())]
         if not cell or not present:
             continue
-        kind = infer_datatype(present)
+        kinds = list(map(any_cell_datatype, present))
+        kind = agreed_datatype(kinds)
         if is_typed(kind):
-            fits = infer_datatype([cell]) == kind or infer_datatype([*present[:1], cell]) == kind
+            own = any_cell_datatype(cell)
+            fits = kind in (agreed_datatype([own]), agreed_datatype([kinds[0], own]))
             type_break += not fits
             type_match += fits
         else:
@@ -318,7 +320,9 @@ def _continues(upper: Sequence[str], lower: Sequence[str], body: Sequence[Sequen
         [row[index].strip() for row in body[:BODY_ROWS] if index < len(row) and row[index].strip()]
         for index in range(len(lower))
     ]
-    typed = [bool(values) and is_typed(infer_datatype(values)) for values in columns]
+    typed = [
+        bool(values) and is_typed(agreed_datatype(map(any_cell_datatype, values))) for values in columns
+    ]
     seen = any(cell in values for cell, values in zip(lower, columns, strict=True))
     filled = sum(map(bool, lower)) >= len(lower) - 1
     return filled and not seen and sum(typed) * 2 >= len(typed) and upper != lower

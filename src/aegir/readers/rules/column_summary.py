@@ -13,7 +13,6 @@ Promises
 """
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.readers.rules.gazetteers import word_set
-from aegir.tables.table import Column, clean_cell
+from aegir.tables.contents import contents_of
+from aegir.tables.table import Column
 
 Item = TypeVar("Item")
 Traits = npt.NDArray[np.uint32]
@@ -137,15 +137,17 @@ class ColumnSummary:
 
 def summarise_column(column: Column) -> ColumnSummary:
     """Return the distinct values of a column with their counts, characters and lengths."""
-    counted = Counter(column.values)
-    cleaned: Counter[str] = Counter()
-    for value, count in counted.items():
-        cell = clean_cell(value, LONGEST_CELL)
-        if cell and cell.casefold() not in _MISSING:
-            cleaned[cell] += count
-    told = {cell: count for cell, count in cleaned.items() if cell.casefold() not in _UNTOLD}
-    if told:
-        cleaned = Counter(told)
+    contents = contents_of(column)
+    texts = contents.cleaned(LONGEST_CELL)
+    cleaned: dict[str, int] = {}
+    untold: dict[str, int] = {}
+    for value, count in contents.counts.items():
+        cell = texts[value]
+        folded = cell.casefold()
+        if cell and folded not in _MISSING:
+            some = untold if folded in _UNTOLD else cleaned
+            some[cell] = some.get(cell, 0) + count
+    cleaned = cleaned or untold
     values = sorted(cleaned)
     if len(values) > MAX_DISTINCT:
         values = evenly_spaced(values, MAX_DISTINCT)

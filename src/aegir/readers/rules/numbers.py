@@ -17,6 +17,7 @@ types at once, with the shares counted on labelled web columns.
 import re
 
 from aegir.readers.rules.column_summary import DIGIT, MIN_SHARE, ColumnSummary
+from aegir.readers.rules.forms import read_forms
 from aegir.readers.rules.gazetteers import (
     country_alpha2,
     currency_codes,
@@ -24,7 +25,6 @@ from aegir.readers.rules.gazetteers import (
     word_set,
     words,
 )
-from aegir.readers.rules.forms import read_forms
 from aegir.readers.rules.headers import hints_of
 from aegir.readers.rules.rule import (
     PATTERNS,
@@ -77,6 +77,8 @@ def is_amount(value: str) -> bool:
 
 def is_money_range(value: str) -> bool:
     """Return whether a value is like `$$`, `€10-€20` or `50.00 - 60.00 INR`; a bare `3-5` is not."""
+    if value.isascii() and "$" not in value and value[-3:] not in currency_codes():
+        return False
     if PATTERNS["signs"].fullmatch(value):
         return True
     if not PATTERNS["range"].fullmatch(value):
@@ -87,10 +89,15 @@ def is_money_range(value: str) -> bool:
     )
 
 
+_PAY_WORDS = ("per", "/", "YEAR", "HOUR", "MONTH", "WEEK", "DAY")
+"""One of them is in whatever the pattern `pay` finds."""
+
+
 def is_pay(value: str) -> bool:
     """Return whether a value is pay for a period, not working time (`40 hours per week`), a frequency or a `WEEK 4`."""
     return (
-        bool(PATTERNS["pay"].search(value))
+        any(word in value for word in _PAY_WORDS)
+        and bool(PATTERNS["pay"].search(value))
         and "hours" not in value
         and "hrs" not in value
         and not PATTERNS["frequency"].fullmatch(value)
