@@ -321,7 +321,8 @@ def _continues(upper: Sequence[str], lower: Sequence[str], body: Sequence[Sequen
         for index in range(len(lower))
     ]
     typed = [
-        bool(values) and is_typed(agreed_datatype(map(any_cell_datatype, values))) for values in columns
+        bool(values) and is_typed(agreed_datatype(map(any_cell_datatype, values)))
+        for values in columns
     ]
     seen = any(cell in values for cell, values in zip(lower, columns, strict=True))
     filled = sum(map(bool, lower)) >= len(lower) - 1

@@ -104,6 +104,16 @@ class FormTable:
             starts=np.cumsum([0, *map(len, forms)], dtype=np.intp)[:-1],
         )
 
+    def at(self, rules: Sequence[int]) -> "FormTable":
+        """Return the forms of some of the rules."""
+        chosen = np.asarray(rules, np.intp)
+        counts = np.diff(self.starts, append=len(self.needs))[chosen]
+        starts = np.cumsum(counts) - counts
+        forms = np.repeat(self.starts[chosen] - starts, counts) + np.arange(counts.sum())
+        return FormTable(
+            self.looked_at[forms], self.needs[forms], self.least[forms], self.most[forms], starts
+        )
+
     def fits(self, traits: npt.NDArray[np.uint32], lengths: npt.NDArray[np.int64]) -> Bools:
         """Return (V, R) whether each value, by its traits and its length, has a form of each rule."""
         long = lengths[:, None]

@@ -17,7 +17,7 @@ Promises
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -154,18 +154,24 @@ def judge_columns(columns: Sequence[Column]) -> list[RuleVerdict]:
 
 
 @lru_cache(maxsize=4096)
-def rules_for(traits: int, hints: frozenset[str] = frozenset()) -> tuple[ValueRule, ...]:
-    """Return the rules that columns of these traits can match; of those that need a header the ones that it suggests."""
-    return tuple(
-        rule
-        for rule in RULES
-        if rule.passes(traits) and (rule.support or rule.confidence or rule.name in hints)
-    )
+def rules_for(traits: int, hinted: bool = True) -> tuple[ValueRule, ...]:
+    """Return the rules that columns of these traits can match; of those that need a header none if there is no hint."""
+    return _rules_with_forms(traits, hinted)[0]
 
 
 @lru_cache(maxsize=4096)
-def _forms_for(traits: int, hints: frozenset[str]) -> FormTable:
-    return form_table(rules_for(traits, hints))
+def _rules_with_forms(traits: int, hinted: bool) -> tuple[tuple[ValueRule, ...], FormTable]:
+    chosen = [
+        index
+        for index, rule in enumerate(RULES)
+        if rule.passes(traits) and (hinted or rule.support or rule.confidence)
+    ]
+    return tuple(RULES[index] for index in chosen), _all_forms().at(chosen)
+
+
+@cache
+def _all_forms() -> FormTable:
+    return form_table(RULES)
 
 
 def _apply_rules(
@@ -175,11 +181,10 @@ def _apply_rules(
     matches = []
     shortest, longest, header = summary.shortest, summary.longest, summary.header
     constant = len(summary.values) == 1 and summary.repeats and is_informative(header)
-    names = frozenset(hints)
-    rules = rules_for(summary.traits, names)
+    rules, forms = _rules_with_forms(summary.traits, bool(hints))
     if not rules:
         return []
-    fits = _forms_for(summary.traits, names).fits(summary.value_traits, summary.lengths)
+    fits = forms.fits(summary.value_traits, summary.lengths)
     enough = np.array(summary.counts) @ fits >= summary.total * MIN_SHARE  # (R,)
     enumerations: dict[str, float] | None = None
     for index, has_enough in enumerate(enough.tolist()):
@@ -194,6 +199,8 @@ def _apply_rules(
                 enumerations = codes.shares_of_enumerations(summary)
             if rule.enumeration not in enumerations:
                 continue
+        if not (rule.support or rule.confidence or rule.name in hints):
+            continue
         if rule.weak and header and _header_disagrees(rule, header, hints):
             continue
         if constant and rule.by_chance and not _header_agrees(rule, hints):
