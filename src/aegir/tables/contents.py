@@ -25,6 +25,7 @@ from aegir.tables.datatype import (
 )
 from aegir.tables.table import Column, clean_cell
 
+_LONGEST = max(map(len, MISSING))
 KEPT = 1024
 """Columns: those that are scored at once, and then some."""
 MOST_KEPT = 1000
@@ -53,8 +54,10 @@ class Contents:
     @cached_property
     def stripped(self) -> dict[str, str | None]:
         """Each distinct cell without outer blanks; None for one that is empty or a word for a missing value."""
-        texts = {cell: cell.strip() for cell in self.counts}
-        return {cell: None if text.lower() in MISSING else text for cell, text in texts.items()}
+        return {
+            cell: text if len(text := cell.strip()) > _LONGEST or text.lower() not in MISSING else None
+            for cell in self.counts
+        }
 
     @cached_property
     def distinct(self) -> int:

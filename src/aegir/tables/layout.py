@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from aegir.tables.datatype import agreed_datatype, any_cell_datatype, cell_datatype, is_typed
+from aegir.tables.datatype import cell_datatype, infer_datatype, is_typed
 from aegir.tables.overrides import NO_HEADER
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.text import amount
@@ -233,11 +233,9 @@ def _features_against_columns(
         present = [text for value in values if (text := value.strip())]
         if not cell or not present:
             continue
-        kinds = list(map(any_cell_datatype, present))
-        kind = agreed_datatype(kinds)
+        kind = infer_datatype(present)
         if is_typed(kind):
-            own = any_cell_datatype(cell)
-            fits = kind in (agreed_datatype([own]), agreed_datatype([kinds[0], own]))
+            fits = kind in (infer_datatype([cell]), infer_datatype([*present[:1], cell]))
             type_break += not fits
             type_match += fits
         else:
@@ -321,7 +319,7 @@ def _continues(upper: Sequence[str], lower: Sequence[str], body: Sequence[Sequen
         for index in range(len(lower))
     ]
     typed = [
-        bool(values) and is_typed(agreed_datatype(map(any_cell_datatype, values)))
+        bool(values) and is_typed(infer_datatype(values))
         for values in columns
     ]
     seen = any(cell in values for cell, values in zip(lower, columns, strict=True))

@@ -71,6 +71,7 @@ _TRAIT_OF: dict[str, int] = {
 _NUMERIC_CHARACTERS = frozenset("0123456789.,+-eE \u00a0'\u2212")
 _MISSING = word_set("missing")
 _UNTOLD = word_set("untold")
+_LONGEST = max(map(len, _MISSING | _UNTOLD))
 """Values that say nothing about the others beside them."""
 
 
@@ -143,7 +144,7 @@ def summarise_column(column: Column) -> ColumnSummary:
     untold: dict[str, int] = {}
     for value, count in contents.counts.items():
         cell = texts[value]
-        folded = cell.casefold()
+        folded = cell.casefold() if len(cell) <= _LONGEST else cell
         if cell and folded not in _MISSING:
             some = untold if folded in _UNTOLD else cleaned
             some[cell] = some.get(cell, 0) + count
