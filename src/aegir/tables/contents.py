@@ -55,7 +55,9 @@ class Contents:
     def stripped(self) -> dict[str, str | None]:
         """Each distinct cell without outer blanks; None for one that is empty or a word for a missing value."""
         return {
-            cell: text if len(text := cell.strip()) > _LONGEST or text.lower() not in MISSING else None
+            cell: text
+            if len(text := cell.strip()) > _LONGEST or text.lower() not in MISSING
+            else None
             for cell in self.counts
         }
 

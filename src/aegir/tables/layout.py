@@ -318,10 +318,7 @@ def _continues(upper: Sequence[str], lower: Sequence[str], body: Sequence[Sequen
         [row[index].strip() for row in body[:BODY_ROWS] if index < len(row) and row[index].strip()]
         for index in range(len(lower))
     ]
-    typed = [
-        bool(values) and is_typed(infer_datatype(values))
-        for values in columns
-    ]
+    typed = [bool(values) and is_typed(infer_datatype(values)) for values in columns]
     seen = any(cell in values for cell, values in zip(lower, columns, strict=True))
     filled = sum(map(bool, lower)) >= len(lower) - 1
     return filled and not seen and sum(typed) * 2 >= len(typed) and upper != lower

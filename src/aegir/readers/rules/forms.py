@@ -1,7 +1,7 @@
 """Forms: what every value of a kind has, whatever else is asked of it, so that most values never meet a pattern.
 
     pattern cas  \\d{2,7}-\\d{2}-\\d   --benchmarks/build_forms.py-->   forms.tsv   cas  DIGIT|DASH  DIGIT|DASH  6-12
-    values, rules --FormTable.fits--> (V, R) which value may be of which kind
+    values, rules --FormTable.fits--> (R, V) which value may be of which kind
 
 A form names the traits (column_summary.py) that a value must have, those that it may have, and its length. A pattern has one or more
 forms, computed from its expression and kept in tables/forms.tsv; a test computes them again. A rule has the forms of its pattern, or of those that its option
@@ -115,8 +115,10 @@ class FormTable:
         )
 
     def fits(self, traits: npt.NDArray[np.uint32], lengths: npt.NDArray[np.int64]) -> Bools:
-        """Return (V, R) whether each value, by its traits and its length, has a form of each rule."""
-        long = lengths[:, None]
-        fitting = (traits[:, None] & self.looked_at) == self.needs  # (V, F)
-        fitting &= (long >= self.least) & (long <= self.most)
-        return np.asarray(np.logical_or.reduceat(fitting, self.starts, axis=1), bool)
+        """Return (R, V) whether each value, by its traits and its length, has a form of each rule."""
+        fitting = (traits & self.looked_at[:, None]) == self.needs[:, None]  # (F, V)
+        fitting &= lengths >= self.least[:, None]
+        fitting &= lengths <= self.most[:, None]
+        if len(self.starts) == len(fitting):
+            return fitting
+        return np.bitwise_or.reduceat(fitting, self.starts, axis=0)

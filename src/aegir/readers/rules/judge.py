@@ -45,6 +45,7 @@ from aegir.readers.rules.vetoes import (
 )
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import FINE_TYPES
+from aegir_rl.base.arrays import I64
 
 RULES: tuple[ValueRule, ...] = (
     *text.TECHNICAL_RULES,
@@ -153,20 +154,31 @@ def judge_columns(columns: Sequence[Column]) -> list[RuleVerdict]:
     return verdicts
 
 
-@lru_cache(maxsize=4096)
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """The R rules that columns of some traits can match."""
+
+    rules: tuple[ValueRule, ...]
+    forms: FormTable
+    max_values: I64
+    """(R,) the most distinct values that each rule tries."""
+
+
 def rules_for(traits: int, hinted: bool = True) -> tuple[ValueRule, ...]:
     """Return the rules that columns of these traits can match; of those that need a header none if there is no hint."""
-    return _rules_with_forms(traits, hinted)[0]
+    return _selection_for(traits, hinted).rules
 
 
 @lru_cache(maxsize=4096)
-def _rules_with_forms(traits: int, hinted: bool) -> tuple[tuple[ValueRule, ...], FormTable]:
+def _selection_for(traits: int, hinted: bool) -> _Selection:
     chosen = [
         index
         for index, rule in enumerate(RULES)
         if rule.passes(traits) and (hinted or rule.support or rule.confidence)
     ]
-    return tuple(RULES[index] for index in chosen), _all_forms().at(chosen)
+    rules = tuple(RULES[index] for index in chosen)
+    most = np.array([rule.max_values for rule in rules], np.int64)
+    return _Selection(rules, _all_forms().at(chosen), most)
 
 
 @cache
@@ -178,19 +190,18 @@ def _apply_rules(
     summary: ColumnSummary, hints: dict[str, str], impossible: frozenset[str]
 ) -> list[RuleMatch]:
     """Return what the rules find; cheap tests decide first which are applied."""
+    selection = _selection_for(summary.traits, bool(hints))
+    if not selection.rules:
+        return []
     matches = []
     shortest, longest, header = summary.shortest, summary.longest, summary.header
     constant = len(summary.values) == 1 and summary.repeats and is_informative(header)
-    rules, forms = _rules_with_forms(summary.traits, bool(hints))
-    if not rules:
-        return []
-    fits = forms.fits(summary.value_traits, summary.lengths)
-    enough = np.array(summary.counts) @ fits >= summary.total * MIN_SHARE  # (R,)
     enumerations: dict[str, float] | None = None
-    for index, has_enough in enumerate(enough.tolist()):
-        rule = rules[index]
-        if not has_enough and rule.max_values >= len(summary.values):
-            continue
+    fits = selection.forms.fits(summary.value_traits, summary.lengths)
+    cells = fits @ np.array(summary.counts, np.float64)  # (R,) whose values have a form of the rule
+    likely = (cells >= summary.total * MIN_SHARE) | (selection.max_values < len(summary.values))
+    for index in likely.nonzero()[0].tolist():
+        rule = selection.rules[index]
         least, most = rule.length
         if longest < least or shortest > most:
             continue
@@ -207,7 +218,7 @@ def _apply_rules(
             continue
         if impossible and _main_type_of(rule) in impossible:
             continue
-        match = apply_rule(rule, summary, fits[:, index])
+        match = apply_rule(rule, summary, fits[index])
         if match is not None:
             matches.append(match)
     return matches

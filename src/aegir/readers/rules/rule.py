@@ -220,7 +220,7 @@ def _apply_to_values(
     counts: Sequence[int] = summary.counts
     checked = summary.total
     if fitting is None:
-        fitting = fits_of([rule], summary)[:, 0]
+        fitting = fits_of([rule], summary)[0]
     if len(values) > 2 * PROBES:
         for probe in summary.probes:
             if fitting[probe] and accepts(values[probe]):
@@ -266,7 +266,7 @@ def form_table(rules: Sequence[ValueRule]) -> FormTable:
 
 
 def fits_of(rules: Sequence[ValueRule], summary: ColumnSummary) -> Bools:
-    """Return (V, R) which values of a column have a form of each rule."""
+    """Return (R, V) which values of a column have a form of each rule."""
     return form_table(rules).fits(summary.value_traits, summary.lengths)
 
 
