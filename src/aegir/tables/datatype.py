@@ -79,14 +79,19 @@ def cell_datatype(value: str) -> str:
     text = value.strip()
     if text.isdigit() and text.isascii() and len(text) <= LONGEST_TYPED:
         return "string" if text[0] == "0" and text != "0" else "integer"
-    lowered = text.lower()
-    if lowered in MISSING:
-        return "empty"
-    if lowered in BOOLEANS:
-        return "boolean"
-    if len(text) > LONGEST_TYPED or not any(map(str.isdigit, text)):
+    if (
+        not "0" <= text[:1] <= "9"
+    ):  # no word for a missing value, and no boolean, begins with a digit
+        lowered = text.lower()
+        if lowered in MISSING:
+            return "empty"
+        if lowered in BOOLEANS:
+            return "boolean"
+        if not any(map(str.isdigit, text)):
+            return "string"
+    if len(text) > LONGEST_TYPED:
         return "string"
-    if INTEGER.fullmatch(text):
+    if "." not in text and INTEGER.fullmatch(text):
         return "integer"
     if NUMBER.fullmatch(text):
         return "string" if _has_leading_zero(text) else "number"

@@ -27,6 +27,7 @@ from aegir.tables.contents import contents_of
 from aegir.tables.table import Column
 
 Item = TypeVar("Item")
+Floats = npt.NDArray[np.float64]
 Traits = npt.NDArray[np.uint32]
 Lengths = npt.NDArray[np.int64]
 LONGEST_CELL = 512
@@ -101,6 +102,11 @@ class ColumnSummary:
     def total(self) -> int:
         """The number of present cells with one of `values`."""
         return sum(self.counts)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(V,) the counts, to be multiplied with."""
+        return np.array(self.counts, np.float64)
 
     @cached_property
     def probes(self) -> tuple[int, ...]:

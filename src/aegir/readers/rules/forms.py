@@ -104,15 +104,14 @@ class FormTable:
             starts=np.cumsum([0, *map(len, forms)], dtype=np.intp)[:-1],
         )
 
-    def at(self, rules: Sequence[int]) -> "FormTable":
-        """Return the forms of some of the rules."""
-        chosen = np.asarray(rules, np.intp)
-        counts = np.diff(self.starts, append=len(self.needs))[chosen]
-        starts = np.cumsum(counts) - counts
-        forms = np.repeat(self.starts[chosen] - starts, counts) + np.arange(counts.sum())
-        return FormTable(
-            self.looked_at[forms], self.needs[forms], self.least[forms], self.most[forms], starts
-        )
+    def within(self, rules: Bools, traits: int) -> tuple[list[int], "FormTable"]:
+        """Return those of the rules (R,) of which a value in a column of these traits can have a form, and these forms alone."""
+        rule = np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.needs)))
+        possible = (self.needs & np.uint32(ALL_TRAITS & ~traits)) == 0
+        possible &= rules[rule]
+        chosen, starts = np.unique(rule[possible], return_index=True)
+        parts = (part[possible] for part in (self.looked_at, self.needs, self.least, self.most))
+        return chosen.tolist(), FormTable(*parts, starts)
 
     def fits(self, traits: npt.NDArray[np.uint32], lengths: npt.NDArray[np.int64]) -> Bools:
         """Return (R, V) whether each value, by its traits and its length, has a form of each rule."""

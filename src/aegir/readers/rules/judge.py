@@ -18,6 +18,7 @@ Promises
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import itemgetter
 
 import numpy as np
 
@@ -45,7 +46,7 @@ from aegir.readers.rules.vetoes import (
 )
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import FINE_TYPES
-from aegir_rl.base.arrays import I64
+from aegir_rl.base.arrays import I64, Bools
 
 RULES: tuple[ValueRule, ...] = (
     *text.TECHNICAL_RULES,
@@ -158,50 +159,61 @@ def judge_columns(columns: Sequence[Column]) -> list[RuleVerdict]:
 class _Selection:
     """The R rules that columns of some traits can match."""
 
-    rules: tuple[ValueRule, ...]
+    rules: list[int]
+    """(R,) their indices in RULES."""
     forms: FormTable
     max_values: I64
     """(R,) the most distinct values that each rule tries."""
 
+    def likely(self, summary: ColumnSummary) -> list[tuple[int, Bools]]:
+        """Return the rules of whose forms enough cells are, each with (V,) which values are."""
+        if not self.rules:
+            return []
+        fits = self.forms.fits(summary.value_traits, summary.lengths)
+        cells = fits @ summary.weights  # (R,)
+        likely = (cells >= summary.total * MIN_SHARE) | (self.max_values < len(summary.values))
+        return [(self.rules[index], fits[index]) for index in likely.nonzero()[0].tolist()]
 
-def rules_for(traits: int, hinted: bool = True) -> tuple[ValueRule, ...]:
-    """Return the rules that columns of these traits can match; of those that need a header none if there is no hint."""
-    return _selection_for(traits, hinted).rules
+
+def rules_for(traits: int) -> tuple[ValueRule, ...]:
+    """Return the rules that columns of these traits can match under some header."""
+    return tuple(rule for rule in RULES if rule.passes(traits))
 
 
 @lru_cache(maxsize=4096)
-def _selection_for(traits: int, hinted: bool) -> _Selection:
-    chosen = [
-        index
-        for index, rule in enumerate(RULES)
-        if rule.passes(traits) and (hinted or rule.support or rule.confidence)
-    ]
-    rules = tuple(RULES[index] for index in chosen)
-    most = np.array([rule.max_values for rule in rules], np.int64)
-    return _Selection(rules, _all_forms().at(chosen), most)
+def _selection_for(traits: int, name: str | None) -> _Selection:
+    """Return the rules for any header, or those that need one that suggests this name."""
+    forms, max_values, by_name = _all_rules()
+    passing = np.zeros(len(RULES), bool)
+    passing[[index for index in by_name.get(name, ()) if RULES[index].passes(traits)]] = True
+    rules, possible = forms.within(passing, traits)
+    return _Selection(rules, possible, max_values[rules])
 
 
 @cache
-def _all_forms() -> FormTable:
-    return form_table(RULES)
+def _all_rules() -> tuple[FormTable, I64, dict[str | None, list[int]]]:
+    """Return the forms of all rules, the most values that each tries, and the indices of those that need a header by name, of others at None."""
+    by_name: dict[str | None, list[int]] = {}
+    for index, rule in enumerate(RULES):
+        any_header = bool(rule.support or rule.confidence)
+        by_name.setdefault(None if any_header else rule.name, []).append(index)
+    most = np.array([rule.max_values for rule in RULES], np.int64)
+    return form_table(RULES), most, by_name
 
 
 def _apply_rules(
     summary: ColumnSummary, hints: dict[str, str], impossible: frozenset[str]
 ) -> list[RuleMatch]:
     """Return what the rules find; cheap tests decide first which are applied."""
-    selection = _selection_for(summary.traits, bool(hints))
-    if not selection.rules:
-        return []
     matches = []
     shortest, longest, header = summary.shortest, summary.longest, summary.header
     constant = len(summary.values) == 1 and summary.repeats and is_informative(header)
     enumerations: dict[str, float] | None = None
-    fits = selection.forms.fits(summary.value_traits, summary.lengths)
-    cells = fits @ np.array(summary.counts, np.float64)  # (R,) whose values have a form of the rule
-    likely = (cells >= summary.total * MIN_SHARE) | (selection.max_values < len(summary.values))
-    for index in likely.nonzero()[0].tolist():
-        rule = selection.rules[index]
+    likely = _selection_for(summary.traits, None).likely(summary)
+    for name in hints:
+        likely += _selection_for(summary.traits, name).likely(summary)
+    for index, fits in sorted(likely, key=itemgetter(0)) if hints else likely:
+        rule = RULES[index]
         least, most = rule.length
         if longest < least or shortest > most:
             continue
@@ -210,15 +222,13 @@ def _apply_rules(
                 enumerations = codes.shares_of_enumerations(summary)
             if rule.enumeration not in enumerations:
                 continue
-        if not (rule.support or rule.confidence or rule.name in hints):
-            continue
         if rule.weak and header and _header_disagrees(rule, header, hints):
             continue
         if constant and rule.by_chance and not _header_agrees(rule, hints):
             continue
         if impossible and _main_type_of(rule) in impossible:
             continue
-        match = apply_rule(rule, summary, fits[index])
+        match = apply_rule(rule, summary, fits)
         if match is not None:
             matches.append(match)
     return matches
