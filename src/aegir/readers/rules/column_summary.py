@@ -89,10 +89,6 @@ class ColumnSummary:
     header: str | None
     repeats: bool
     """Whether any value occurs more than once."""
-    value_traits: Traits = field(repr=False, compare=False)
-    """(V,) the kinds of characters of each value."""
-    lengths: Lengths = field(repr=False, compare=False)
-    """(V,) the characters of each value."""
     shares: dict[Callable[[str], object], float] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -102,6 +98,16 @@ class ColumnSummary:
     def total(self) -> int:
         """The number of present cells with one of `values`."""
         return sum(self.counts)
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        """(V,) the characters of each value."""
+        return np.fromiter(map(len, self.values), np.int64, len(self.values))
+
+    @cached_property
+    def value_traits(self) -> Traits:
+        """(V,) the kinds of characters of each value."""
+        return _traits_of_values(self.values, self.lengths)
 
     @cached_property
     def weights(self) -> Floats:
@@ -159,18 +165,15 @@ def summarise_column(column: Column) -> ColumnSummary:
     if len(values) > MAX_DISTINCT:
         values = evenly_spaced(values, MAX_DISTINCT)
     counts = tuple(cleaned[value] for value in values)
-    lengths = np.fromiter(map(len, values), np.int64, len(values))
-    value_traits = _traits_of_values(values, lengths) if values else lengths.astype(np.uint32)
+    lengths = [len(value) for value in values]
     return ColumnSummary(
         values=tuple(values),
         counts=counts,
-        traits=_traits_of_column(value_traits),
-        shortest=int(lengths.min(initial=LONGEST_CELL)) if values else 0,
-        longest=int(lengths.max(initial=0)),
+        traits=_traits_of(set("".join(values))),
+        shortest=min(lengths, default=0),
+        longest=max(lengths, default=0),
         header=column.name.strip()[:LONGEST_CELL] if column.name else None,
         repeats=len(cleaned) < sum(cleaned.values()),
-        value_traits=value_traits,
-        lengths=lengths,
     )
 
 
@@ -180,10 +183,13 @@ def evenly_spaced(items: Sequence[Item], count: int) -> list[Item]:
     return [items[int(index * step)] for index in range(count)]
 
 
-def _traits_of_column(value_traits: Traits) -> int:
-    every = int(np.bitwise_or.reduce(value_traits, initial=0))
-    numeric = NUMERIC if every & DIGIT and not every & _NOT_NUMERIC else 0
-    return every & ~(_SEEN | _NOT_NUMERIC) | numeric
+def _traits_of(characters: set[str]) -> int:
+    traits = 0
+    for character in characters:
+        traits |= character_traits(character)
+    if traits & DIGIT and characters <= _NUMERIC_CHARACTERS:
+        traits |= NUMERIC
+    return traits
 
 
 def character_traits(character: str) -> int:
@@ -199,20 +205,17 @@ def character_traits(character: str) -> int:
 
 
 def _traits_of_values(values: Sequence[str], lengths: Lengths) -> Traits:
-    """Return (V,) the traits of each value, with `_NOT_NUMERIC`; no value is empty."""
+    """Return (V,) the traits of each value; no value is empty."""
     codes = np.frombuffer("".join(values).encode("utf-32-le", "surrogatepass"), "<u4")
     traits = _TRAITS_BY_CODE[codes]
     if not traits.all():
         for code in np.unique(codes[traits == 0]).tolist():
-            character = chr(code)
-            other = 0 if character in _NUMERIC_CHARACTERS else _NOT_NUMERIC
-            _TRAITS_BY_CODE[code] = _SEEN | other | character_traits(character)
+            _TRAITS_BY_CODE[code] = _SEEN | character_traits(chr(code))
         traits = _TRAITS_BY_CODE[codes]
-    starts = np.cumsum(lengths) - lengths
-    return np.bitwise_or.reduceat(traits, starts)
+    return np.bitwise_or.reduceat(traits, np.cumsum(lengths) - lengths)
 
 
-_SEEN, _NOT_NUMERIC = 1 << 31, 1 << 30
+_SEEN = 1 << 31
 _TRAITS_BY_CODE: Traits = np.zeros(0x110000, np.uint32)
 """By code point, with `_SEEN`; 0 until a character is met. Pages that are not touched take no memory."""
 

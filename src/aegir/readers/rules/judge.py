@@ -66,6 +66,8 @@ PARENT_STRENGTH = 0.9
 """The support of a column type by its named fine type, as a share of the fine type's confidence."""
 PLAIN_NUMBER_STRENGTH = 0.5
 """Support of Number for plain numbers under a header that no rule knows: an estimate, not a count."""
+FEW_VALUES = 8
+"""Distinct values that are tried sooner than compared with forms."""
 _HEADER_BONUS = 0.05
 _MAX_SENTENCES = 3
 _LOCATING_TYPES = TELEPHONES | {"postalCode", "CoordinateAT"}
@@ -165,10 +167,10 @@ class _Selection:
     max_values: I64
     """(R,) the most distinct values that each rule tries."""
 
-    def likely(self, summary: ColumnSummary) -> list[tuple[int, Bools]]:
-        """Return the rules of whose forms enough cells are, each with (V,) which values are."""
-        if not self.rules:
-            return []
+    def likely(self, summary: ColumnSummary) -> list[tuple[int, Bools | None]]:
+        """Return the rules of whose forms enough cells are, each with (V,) which values are; of a few values all rules."""
+        if not self.rules or len(summary.values) <= FEW_VALUES:
+            return [(index, None) for index in self.rules]
         fits = self.forms.fits(summary.value_traits, summary.lengths)
         cells = fits @ summary.weights  # (R,)
         likely = (cells >= summary.total * MIN_SHARE) | (self.max_values < len(summary.values))

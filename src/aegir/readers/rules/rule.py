@@ -187,7 +187,7 @@ def apply_rule(
 ) -> RuleMatch | None:
     """Apply a rule to a column; return None when less than MIN_SHARE of the cells match.
 
-    `fitting` (V,) says which values have a form of the rule; it is found out if it is not given.
+    `fitting` (V,) says which values have a form of the rule, if that is known.
     """
     if rule.measure is not None:
         share = rule.measure(summary)
@@ -216,29 +216,35 @@ def _apply_to_values(
 
     `fitting` says which values have a form of the rule, if that is known; the others are not tried.
     """
-    values: Sequence[str] = summary.values
-    counts: Sequence[int] = summary.counts
+    values, counts = summary.values, summary.counts
+    shortest, longest = rule.length
     checked = summary.total
-    if fitting is None:
-        fitting = fits_of([rule], summary)[0]
     if len(values) > 2 * PROBES:
         for probe in summary.probes:
-            if fitting[probe] and accepts(values[probe]):
+            value = values[probe]
+            tried = shortest <= len(value) <= longest and (fitting is None or fitting[probe])
+            if tried and accepts(value):
                 break
         else:
             return None
-    tried: list[int] = fitting.nonzero()[0].tolist()
+    trying: Sequence[int]
+    if fitting is not None:
+        trying = fitting.nonzero()[0].tolist()
+    elif shortest <= summary.shortest and summary.longest <= longest:
+        trying = range(len(values))
+    else:
+        trying = [index for index, value in enumerate(values) if shortest <= len(value) <= longest]
     if len(values) > rule.max_values:
         chosen = evenly_spaced(range(len(values)), rule.max_values)
-        checked = sum(counts[index] for index in chosen)
-        tried = sorted(set(chosen).intersection(tried))
-    failed = checked - sum([counts[index] for index in tried])
+        checked = sum([counts[index] for index in chosen])
+        trying = sorted(set(chosen).intersection(trying))
+    failed = checked - sum([counts[index] for index in trying])
     may_fail = checked * (1 - MIN_SHARE)
     if failed > may_fail:
         return None
     failing = distinct = 0
     example = ""
-    for index in tried:
+    for index in trying:
         value, count = values[index], counts[index]
         if accepts(value):
             distinct += 1
@@ -263,11 +269,6 @@ def _apply_to_values(
 def form_table(rules: Sequence[ValueRule]) -> FormTable:
     """Return the forms of these rules within their lengths; any value has a form of a rule that measures whole columns."""
     return FormTable.of([_forms_within(rule) for rule in rules])
-
-
-def fits_of(rules: Sequence[ValueRule], summary: ColumnSummary) -> Bools:
-    """Return (R, V) which values of a column have a form of each rule."""
-    return form_table(rules).fits(summary.value_traits, summary.lengths)
 
 
 def _forms_within(rule: ValueRule) -> list[Form]:
