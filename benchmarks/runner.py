@@ -20,6 +20,7 @@ from benchmarks.result import Result
 BENCHMARKS = (
     "columns",
     "folder",
+    "profile",
     "cold_start",
     "large_file",
     "mutated_files",

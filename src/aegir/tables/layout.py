@@ -230,12 +230,12 @@ def _features_against_columns(
 ) -> dict[str, float]:
     type_break = type_match = seen_below = odd_length = 0
     for cell, values in zip(first, columns, strict=True):
-        present = [value.strip() for value in values if value.strip()]
+        present = [text for value in values if (text := value.strip())]
         if not cell or not present:
             continue
         kind = infer_datatype(present)
         if is_typed(kind):
-            fits = infer_datatype([cell]) == kind or infer_datatype([*present[:1], cell]) == kind
+            fits = kind in (infer_datatype([cell]), infer_datatype([*present[:1], cell]))
             type_break += not fits
             type_match += fits
         else:
