@@ -13,6 +13,7 @@ intervals           confidence intervals over groups of episodes
 evaluation          a policy against the static table, with a verdict
 known_outcomes      the true value of a policy, where a log holds the outcomes of all workers
 choosing            which policy, alpha and confidence floor: by the lower bound
+cross_fitting       the verdict on a policy from the log that it was learnt from
 reward_report       distribution and sensitivity of the reward
 synthetic           a made-up world of columns and workers with known truth
 """

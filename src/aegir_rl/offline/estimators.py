@@ -29,7 +29,8 @@ a lower bound falls by unsupported · (largest - smallest return of the log).
 
 Promises
   - on its own data (ρ = 1) the estimates ips, snips and, without discount, dr with Q = 0 are the mean return;
-  - a decision without a propensity is refused: only regressions could be trusted there.
+  - a decision without a propensity is refused: only regressions could be trusted there;
+  - values and intervals of rates (every reward 0 or 1) stay between 0 and 1.
 
 Papers: Dudík et al. 2011, arXiv:1103.4601 (dr); Jiang and Li 2016, arXiv:1511.03722 (chains); Wang et al. 2017,
 arXiv:1612.01205 (switch).
@@ -75,6 +76,8 @@ class Weighted:
     gamma: float
     logged_v: Floats
     """(E,) V of the first decision when later ones are made as logged"""
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    """Between which every value must lie."""
 
     @property
     def products(self) -> Floats:
@@ -107,6 +110,7 @@ def weigh(
         groups=log.group_numbers,
         gamma=gamma,
         logged_v=(policy[first] * logged_q[first]).sum(axis=1),
+        bounds=log.bounds,
     )
 
 
@@ -117,7 +121,8 @@ def require_propensities(log: LoggedDecisions) -> None:
         first = log.ids[log.episode[missing[0]]]
         raise UsageError(
             f"{len(missing):,} of {amount(len(log), 'decision')} of {log.name} have no propensity (first: episode {first!r}), so "
-            "IPS, SNIPS and DR cannot weigh them; log decisions with the probability they were made with"
+            "IPS, SNIPS and DR cannot weigh them, and the regressions that remain (DM, FQE) know no error of their own; log decisions "
+            "with the probability they were made with"
         )
 
 
@@ -145,7 +150,7 @@ def estimate_values(episodes: Weighted) -> dict[str, Estimate]:
         found[name] = found[name].widened(dr.low, dr.high)
     switch = found["switch"]
     found["switch"] = switch.widened(switch.low - bias, switch.high + bias)
-    return found
+    return {name: each.within(*episodes.bounds) for name, each in found.items()}
 
 
 def doubly_robust(episodes: Weighted, threshold: float = np.inf) -> Floats:

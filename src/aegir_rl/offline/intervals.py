@@ -54,6 +54,11 @@ class Estimate:
             return "no interval"
         return f"{self.low:{form}} to {self.high:{form}}"
 
+    def within(self, low: float, high: float) -> "Estimate":
+        """The part of the interval that is possible, where values are known to lie between these two."""
+        value, *ends = (min(max(each, low), high) for each in (self.value, self.low, self.high))
+        return Estimate(value, self.error, *ends)
+
     def widened(self, low: float, high: float) -> "Estimate":
         """The smallest interval that also holds these two."""
         return Estimate(self.value, self.error, min(self.low, low), max(self.high, high))

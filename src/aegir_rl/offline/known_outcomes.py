@@ -24,15 +24,22 @@ OF_WORKER = "accuracy_of."
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a policy and the static table really earn on the columns of a log."""
+    """What a policy and the static table, the best single worker and an oracle really earn on the columns of a log."""
 
     policy: Estimate
     static: Estimate
     difference: Estimate
-    """Paired; its interval says how it may differ on other tables."""
+    """Policy less static table, paired; its interval says how it may differ on other tables."""
+    over_best: Estimate
+    """Policy less the best single worker, paired."""
+    regret: Estimate
+    """What an oracle, which asks for every column a worker that earns most on it, earns more than the policy."""
+    best: int
+    """The number of the best single worker."""
 
     def as_dict(self) -> dict[str, object]:
-        return {name: getattr(self, name).as_dict() for name in self.__slots__}
+        estimates = ("policy", "static", "difference", "over_best", "regret")
+        return {name: getattr(self, name).as_dict() for name in estimates}
 
 
 def known_rewards(
@@ -60,7 +67,8 @@ def known_rewards(
 
 
 def true_values(known: Floats, chosen: Ints, static: Ints, groups: Ints) -> Truth:
-    """The value of choosing these workers (E,), of the static table's (E,), and the difference."""
-    rows = np.arange(len(known))
+    """The value of choosing these workers (E,) and of the static table's (E,), and their differences."""
+    rows, best = np.arange(len(known)), int(known.mean(axis=0).argmax())
     own, baseline = known[rows, chosen], known[rows, static]
-    return Truth(*(estimate_mean(each, groups) for each in (own, baseline, own - baseline)))
+    compared = (own, baseline, own - baseline, own - known[:, best], known.max(axis=1) - own)
+    return Truth(*(estimate_mean(each, groups) for each in compared), best)

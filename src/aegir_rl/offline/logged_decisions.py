@@ -100,6 +100,12 @@ class LoggedDecisions:
         return np.bincount(self.episode, self.reward, self.episodes).astype(np.float64)
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """Between which the value of any policy lies: 0 and 1 for rates, whose rewards are all 0 or 1; else nobody knows."""
+        is_rate = len(self) == self.episodes and bool(np.isin(self.reward, (0.0, 1.0)).all())
+        return (0.0, 1.0) if is_rate else (-np.inf, np.inf)
+
+    @property
     def group_numbers(self) -> Ints:
         """(E,) groups as numbers from 0 on."""
         numbers = {name: number for number, name in enumerate(dict.fromkeys(self.groups))}
@@ -234,6 +240,21 @@ def require_baseline(log: LoggedDecisions) -> None:
         raise UsageError(
             f"{missing} of {amount(len(log), 'decision')} of {log.name} do not say what the static table would have chosen; "
             "name a worker to compare with: --baseline WORKER"
+        )
+
+
+def require_variety(log: LoggedDecisions) -> None:
+    """Raise for a log from which nothing can be learnt: one action only, or one reward only."""
+    tried = np.unique(log.action)
+    if len(tried) < 2:
+        raise UsageError(
+            f"every decision of {log.name} is {log.actions[tried[0]]!r}, so nothing says what other workers would have earned; "
+            "log with exploration"
+        )
+    if np.ptp(log.returns) == 0:
+        raise UsageError(
+            f"every episode of {log.name} has the reward {log.returns[0]:g}, so there is nothing to learn; "
+            "log an outcome that differs between decisions"
         )
 
 
