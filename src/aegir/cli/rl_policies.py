@@ -62,9 +62,7 @@ def train_bc(
     cloned, figures = train_cloning(part, LearningSettings(steps=steps, seed=seed))
     policy = _save(cloned, out, log, held_out)
     if as_json:
-        click.echo(
-            json.dumps({"version": policy.version, "episodes": part.episodes, **figures})
-        )
+        click.echo(json.dumps({"version": policy.version, "episodes": part.episodes, **figures}))
     else:
         say(
             f"{policy.version}: {figures['accuracy']:.1%} of held-out decisions predicted, log loss {figures['log_loss']:.3f}, "

@@ -4,6 +4,9 @@ store               append-only log of episodes and of outcomes that arrive late
 reward_v1           the reward of a routed column, from its parts
 logged_decisions    a log as flat arrays
 log_files           logs as JSON lines and Parquet
+imported_log        other people's logs: CSV and JSON lines of any columns
+plain_rows          plain arrays of logged decisions, checked
+text_features       what can be counted in a text
 policy              the routing policy that ships: numpy, one safetensors file; exploration with known propensities
 cloning             behaviour cloning, calibrated
 q_learning          reward model (alpha = 0) and conservative Q-learning

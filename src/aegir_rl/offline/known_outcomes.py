@@ -2,6 +2,8 @@
 
     accuracy_of.WORKER      part of an episode's rewards: what that worker would have got right (`aegir rl collect`)
 
+    reward_of.WORKER        what it would have earned, in a log of other people's decisions (`aegir rl import`)
+
     reward of a worker = accuracy_of.WORKER - weighed mean cost and seconds of the decisions that asked it
 
 No estimate reads these parts. They exist where tables are labelled and every worker was asked, and only for episodes of
@@ -16,10 +18,12 @@ import numpy as np
 from aegir_rl.base.arrays import Floats, Ints
 from aegir_rl.episode import EpisodeBatch
 from aegir_rl.offline.intervals import Estimate, estimate_mean
-from aegir_rl.offline.reward_v1 import RewardWeights
+from aegir_rl.offline.reward_v1 import PLAIN, RewardWeights
 
 OF_WORKER = "accuracy_of."
 """Begins the name of the part of a reward that says whether a worker would have been right."""
+EARNED_BY = "reward_of."
+"""Begins the name of the part of a reward that says what a worker would have earned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,10 @@ def known_rewards(
 
     `at` is the place of the worker among the factors of an action.
     """
+    earned = [batch.rewards.get(f"{EARNED_BY}{worker}") for worker in workers]
+    if PLAIN in batch.rewards:
+        known = [each for each in earned if each is not None and not np.isnan(each).any()]
+        return np.column_stack(known) if workers and len(known) == len(workers) else None
     weights = weights or RewardWeights()
     parts = [batch.rewards.get(f"{OF_WORKER}{worker}") for worker in workers]
     if not workers or any(part is None or np.isnan(part).any() for part in parts):
