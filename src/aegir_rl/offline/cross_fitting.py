@@ -10,9 +10,11 @@ fifths of the groups stand for the one in the file, which was trained on all of 
 Limit: the clone of the logged behaviour that counts unsupported decisions is made once; it knows actions, not rewards.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from aegir_rl.base.arrays import F32, Bools, Ints
+from aegir_rl.base.arrays import Bools
 from aegir_rl.offline.choosing import Recipe, Track, follow
 from aegir_rl.offline.evaluation import (
     PolicyComparison,
@@ -34,25 +36,25 @@ def evaluate_cross_fitted(
 ) -> PolicyEvaluation:
     """Evaluate how a policy was made on the log that it was made from."""
     comparison = PolicyComparison(log, recipe.settings)
-    chosen, own, probabilities = _decide(comparison, recipe, track)
+    chosen, own = log.baseline.copy(), np.zeros(len(log), bool)
+    probabilities = np.zeros((len(log), len(log.actions)), np.float32)
+    for rows, without in fold_policies(comparison, recipe, track):
+        probabilities[rows] = policy_probabilities(without, log)[rows]
+        chosen[rows], own[rows], _ = choose_above_floor(
+            probabilities[rows], log.baseline[rows], without.floor
+        )
     coverage = float(own.mean())
     return evaluate_choices(comparison, policy, chosen, coverage, probabilities, FOLDS)
 
 
-def _decide(comparison: PolicyComparison, recipe: Recipe, track: Track) -> tuple[Ints, Bools, F32]:
-    """Actions (N,), whether a policy or the static table chose them (N,), and probabilities (N, A)."""
+def fold_policies(
+    comparison: PolicyComparison, recipe: Recipe, track: Track = lambda items, _: items
+) -> Iterator[tuple[Bools, RoutingPolicy]]:
+    """Yield the rows (N,) of each fold with the policy that was made without them."""
     log = comparison.log
     fold = log.fold(FOLDS)
-    chosen, own = log.baseline.copy(), np.zeros(len(log), bool)
-    probabilities = np.zeros((len(log), len(log.actions)), np.float32)
     for number in track(range(FOLDS), "cross-fitting"):
         rows = (fold == number)[log.episode]
-        if not rows.any() or rows.all():
-            continue
-        part = log.select(fold != number)
-        policy = follow(recipe, part, comparison.behaviour[~rows]).policy
-        probabilities[rows] = policy_probabilities(policy, log)[rows]
-        chosen[rows], own[rows], _ = choose_above_floor(
-            probabilities[rows], log.baseline[rows], policy.floor
-        )
-    return chosen, own, probabilities
+        if rows.any() and not rows.all():
+            part = log.select(fold != number)
+            yield rows, follow(recipe, part, comparison.behaviour[~rows]).policy
