@@ -31,6 +31,8 @@ ROUNDING = 1e-12
 """Relative standard error of contributions that are all the same."""
 MOST_REACH = 20.0
 """Standard errors; resamples without any spread would reach infinitely far."""
+MOST_SKEWED = 2.0
+"""Times Student's quantile: a few weights of 10⁴ make sums too skewed for any correction, and estimators.py calls the log too thin."""
 LEAST_RESAMPLED = 10
 """Groups; with fewer, resamples repeat themselves."""
 
@@ -118,8 +120,8 @@ def _skewed_quantiles(sums: Floats, student: float) -> tuple[float, float]:
         shifted = 1 + skewness * (quantile - skewness / 6)
         return float(3 / skewness * (np.cbrt(shifted) - 1)) if skewness else quantile
 
-    down, up = transformed(student), -transformed(-student)
-    return min(max(down, 0.0), MOST_REACH), min(max(up, 0.0), MOST_REACH)
+    most = MOST_SKEWED * student
+    return min(transformed(student), most), min(-transformed(-student), most)
 
 
 @lru_cache(maxsize=8)

@@ -9,6 +9,7 @@ FIGURES = {
     "data": "lab.figures.data:data_report",
     "drift": "lab.figures.drift:drift",
     "everyday": "lab.figures.everyday:everyday",
+    "open-bandit": "lab.figures.open_bandit:open_bandit",
     "parl-compare": "lab.figures.parl:parl_compare",
     "parl-hard": "lab.figures.parl:parl_hard",
     "priced-reader": "lab.figures.priced_reader:priced_reader",
