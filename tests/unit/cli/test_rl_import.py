@@ -25,7 +25,8 @@ def prompts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         long = drawn.random() < 0.5
         rows.append(
             {
-                "prompt": f"Question {number}" + " and what follows from that?" * (9 if long else 1),
+                "prompt": f"Question {number}"
+                + " and what follows from that?" * (9 if long else 1),
                 "subject": drawn.choice(["law", "physics"]),
                 "small": drawn.random() < (0.2 if long else 0.9),
                 "large": drawn.random() < 0.9,
@@ -63,7 +64,9 @@ def test_a_gain_on_such_a_log_is_found_and_beats_the_best_single_worker(
     log, policy = tmp_path / "log.jsonl", tmp_path / "policy.safetensors"
     arguments = ("--text", "prompt", *OUTCOMES, "--cost", "large=0.3", "--explore", 0.5)
     assert run("rl", "import", prompts, *arguments, "--output", log).code == 0
-    made = run("rl", "choose", "--data", log, "--out", policy, "--steps", 60, "--hidden", 16, "--alpha", 0)
+    made = run(
+        "rl", "choose", "--data", log, "--out", policy, "--steps", 60, "--hidden", 16, "--alpha", 0
+    )
     assert made.code == 0, made.err
     assert "always small" in made.out
     shown = run("rl", "eval-offline", "--data", log, "--checkpoint", policy, "--json")
@@ -131,7 +134,11 @@ def changed(name: str, value: object) -> list[dict]:
         (LOGGED, (*ARMS[:-1], "xx"), "has no column 'xx'; did you mean 'x'?"),
         (LOGGED, ARMS[:2], "--action needs --reward"),
         (LOGGED, ARMS[:-2], "a policy decides by features; name columns with --features"),
-        (LOGGED, (*ARMS, "--outcome", "a=x"), "either --outcome WORKER=COLUMN for every worker, or"),
+        (
+            LOGGED,
+            (*ARMS, "--outcome", "a=x"),
+            "either --outcome WORKER=COLUMN for every worker, or",
+        ),
         (LOGGED, ("--outcome", "a=x", "--features", "p"), "outcomes are given of a; expected two"),
         (LOGGED, ("--outcome", "a", "--features", "p"), "--outcome is 'a'; expected WORKER=COLUMN"),
         (LOGGED, (*ARMS, "--cost", "a=much"), "--cost of 'a' is 'much'; expected a number"),
@@ -139,7 +146,11 @@ def changed(name: str, value: object) -> list[dict]:
         (changed("p", "?"), ARMS, "row 6: 'p' is '?'; expected a finite number"),
         (changed("euros", "inf"), ARMS, "row 6: 'euros' is 'inf'; expected a finite number"),
         (changed("arm", " "), ARMS, "row 6: 'arm' is empty; expected what was chosen"),
-        (changed("text", "t0"), (*ARMS, "--text", "text", "--group", "user"), "the same text stands"),
+        (
+            changed("text", "t0"),
+            (*ARMS, "--text", "text", "--group", "user"),
+            "the same text stands",
+        ),
         (
             [{**row, "text": f"t{n} {m}"} for n, row in enumerate(LOGGED) for m in range(3)],
             (*ARMS[:6], "--features", "text"),
