@@ -90,5 +90,5 @@ def test_a_file_without_programs_is_refused(tmp_path: Path):
     (tmp_path / "empty.jsonl").write_text("\n")
     with pytest.raises(UsageError, match="has no recorded programs"):
         read_recorded(tmp_path / "empty.jsonl", TASKS)
-    with pytest.raises(UsageError, match="cannot read .*: No such file"):
+    with pytest.raises(UsageError, match=r"cannot read .*: No such file"):
         read_recorded(tmp_path / "none.jsonl", TASKS)
