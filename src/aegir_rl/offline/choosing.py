@@ -56,11 +56,6 @@ class Candidate:
             return CLONING
         return f"CQL, alpha {self.alpha:g}" if self.alpha else "reward model"
 
-    @property
-    def floors(self) -> tuple[float, ...]:
-        """Shares of the decisions that are left to the static table."""
-        return FLOOR_SHARES if self.worker is None else (0.0,)
-
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -71,6 +66,8 @@ class Recipe:
     settings: LearningSettings
     all_outcomes: bool = False
     """Learn from what every worker would have earned, where the log holds that."""
+    keeps_all: bool = False
+    """No confidence floor is tried: every decision is the policy's own."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -90,7 +87,8 @@ class Recipe:
             candidates = tuple(Candidate(**each) for each in record["candidates"])
             if not candidates:
                 raise ValueError("it has no candidate")
-            return cls(candidates, LearningSettings(**settings), bool(record["all_outcomes"]))
+            flags = bool(record["all_outcomes"]), bool(record["keeps_all"])
+            return cls(candidates, LearningSettings(**settings), *flags)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UsageError(
                 f"the policy {policy.version} does not say how it was chosen ({type(error).__name__}: {error}); "
@@ -166,7 +164,7 @@ def train_cloning(
     log: LoggedDecisions, settings: LearningSettings | None = None
 ) -> tuple[RoutingPolicy, dict[str, float]]:
     """Clone the behaviour of the whole log, with how well that predicts groups that were not trained on."""
-    recipe = Recipe((Candidate(),), settings or LearningSettings())
+    recipe = Recipe((Candidate(),), settings or LearningSettings(), keeps_all=True)
     cloned = clone_behaviour(log, recipe.settings)
     return _with_recipe(cloned.policy, recipe), cloned.figures
 
@@ -188,7 +186,9 @@ def follow(
     comparison = PolicyComparison(log, recipe.settings, behaviour)
     trials: list[Trial] = []
     for candidate in track(recipe.candidates, "training"):
-        trials += _try_floors(comparison, candidate, _predict(comparison, candidate, recipe))
+        shares = (0.0,) if recipe.keeps_all or candidate.worker is not None else FLOOR_SHARES
+        predicted = _predict(comparison, candidate, recipe)
+        trials += _try_floors(comparison, candidate, predicted, shares)
     best = max(trials, key=_bound)
     policy = _train(log, best.candidate, recipe.settings).with_floor(best.point.floor)
     return Chosen(_with_recipe(policy, recipe), best, tuple(trials))
@@ -224,11 +224,14 @@ def _predict(comparison: PolicyComparison, candidate: Candidate, recipe: Recipe)
 
 
 def _try_floors(
-    comparison: PolicyComparison, candidate: Candidate, probabilities: F32
+    comparison: PolicyComparison,
+    candidate: Candidate,
+    probabilities: F32,
+    shares: Sequence[float],
 ) -> list[Trial]:
     confidence = probabilities.max(axis=1)
     trials = []
-    for share in candidate.floors:
+    for share in shares:
         floor = float(np.quantile(confidence, share)) if share else 0.0
         trials.append(Trial(candidate, comparison.compare_at(floor, probabilities)))
     return trials
