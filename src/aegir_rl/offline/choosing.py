@@ -36,6 +36,9 @@ ALPHA = 0.5
 FLOOR_SHARES = (0.0, 0.25, 0.5, 0.75)
 """Floors that leave these shares of the decisions to the static table."""
 CLONING = "behaviour cloning"
+WHOLE_NUMBERS = ("steps", "batch", "target_period", "seed")
+MOST_CANDIDATES, MOST_STEPS = 1000, 1_000_000
+"""Of a recipe in a file, which is followed several times."""
 Track = Callable[[Sequence[Any], str], Any]
 """Shows progress while iterating; `aegir.cli.terminal.track`."""
 
@@ -84,9 +87,11 @@ class Recipe:
                 each.name: record["settings"][each.name] for each in fields(LearningSettings)
             }
             settings["hidden"] = tuple(map(int, settings["hidden"]))
-            candidates = tuple(Candidate(**each) for each in record["candidates"])
-            if not candidates:
-                raise ValueError("it has no candidate")
+            if not all(type(settings[name]) is int for name in WHOLE_NUMBERS):
+                raise ValueError(f"{', '.join(WHOLE_NUMBERS)} are not all whole numbers")
+            candidates = tuple(map(_read_candidate, record["candidates"]))
+            if not 0 < len(candidates) <= MOST_CANDIDATES or settings["steps"] > MOST_STEPS:
+                raise ValueError(f"it has {len(candidates)} candidates, {settings['steps']} steps")
             flags = bool(record["all_outcomes"]), bool(record["keeps_all"])
             return cls(candidates, LearningSettings(**settings), *flags)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -94,6 +99,17 @@ class Recipe:
                 f"the policy {policy.version} does not say how it was chosen ({type(error).__name__}: {error}); "
                 "train it again, or evaluate it on other episodes"
             ) from None
+
+
+def _read_candidate(record: dict[str, Any]) -> Candidate:
+    """Raise ValueError or TypeError for what is no candidate."""
+    found = Candidate(**record)
+    fits = found.worker is None or isinstance(found.worker, str)
+    if found.alpha is not None:
+        fits = fits and type(found.alpha) in (int, float) and 0 <= found.alpha < np.inf
+    if not fits:
+        raise ValueError(f"{record} is no candidate")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +196,11 @@ def follow(
     `behaviour` (N, A) is a clone of the logged policy, if there is one already.
     """
     require_variety(log)
+    for each in recipe.candidates:
+        if each.worker is not None and each.worker not in log.actions:
+            raise UsageError(
+                f"the policy may be always {each.worker}, whom {log.name} does not have; evaluate it with --groups all"
+            )
     if recipe.all_outcomes:
         log = with_all_outcomes(log)
         behaviour = np.full((len(log), len(log.actions)), 1 / len(log.actions), np.float32)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.offline.choosing import Candidate, Recipe, choose_policy, train_conservative
+from aegir_rl.offline.choosing import (
+    Candidate,
+    Recipe,
+    choose_policy,
+    follow,
+    train_conservative,
+)
 from aegir_rl.offline.cross_fitting import FOLDS, evaluate_cross_fitted, fold_policies
 from aegir_rl.offline.evaluation import PolicyComparison
 from aegir_rl.offline.learning import LearningSettings
@@ -62,6 +68,13 @@ def test_a_recipe_survives_the_file_and_a_broken_one_is_one_sentence(tmp_path):
     loaded.training["recipe"]["settings"]["steps"] = -3
     with pytest.raises(UsageError, match="steps is -3; expected at least 1"):
         Recipe.of_policy(loaded)
+    loaded.training["recipe"]["settings"]["steps"] = 10**9
+    with pytest.raises(UsageError, match="1000000000 steps"):
+        Recipe.of_policy(loaded)
+    loaded.training["recipe"]["settings"]["steps"] = 50
+    loaded.training["recipe"]["candidates"] = [{"alpha": "much"}]
+    with pytest.raises(UsageError, match="'much'} is no candidate"):
+        Recipe.of_policy(loaded)
     del loaded.training["recipe"]["settings"]
     with pytest.raises(UsageError, match="does not say how it was chosen"):
         Recipe.of_policy(loaded)
@@ -86,6 +99,12 @@ def test_a_worker_that_is_best_for_everything_is_chosen_and_can_be_deployed(tmp_
     assert found.singles.gain.value == pytest.approx(0)
     assert "is not shown to beat always b, the best single worker" in found.singles.sentence
     assert found.singles.values["b"].low <= 0.9 <= found.singles.values["b"].high
+
+
+def test_a_recipe_for_other_workers_is_one_sentence():
+    recipe = Recipe((Candidate(worker="owl"),), FAST)
+    with pytest.raises(UsageError, match="always owl, whom a made-up log does not have"):
+        follow(recipe, SMOOTH.log(60, seed=0))
 
 
 @pytest.mark.parametrize(
