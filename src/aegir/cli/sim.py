@@ -112,8 +112,9 @@ def run(
             "the key of --llm-endpoint is not sent to other machines; leave it or --engine ray out"
         )
     llm = llm_from(llm_endpoint, llm_model, llm_price)
-    solve = find_solve(solver, effort, None if llm is None else ChatClient(llm))
-    tasks = TaskRun(read_tasks(path), solve, solver=solver, effort=effort)
+    known = read_tasks(path)
+    solve = find_solve(solver, effort, None if llm is None else ChatClient(llm), known)
+    tasks = TaskRun(known, solve, solver=solver, effort=effort)
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)
     file = ResultFile(out) if out else None
