@@ -4,8 +4,8 @@
     PPO("MlpPolicy", AegirWrapper(env, curriculum=curriculum)).learn(100_000, callback=watch)
     watch.reasons                                      # () if nothing stopped the run
 
-Once per update of an on-policy algorithm (PPO, A2C) it measures the returns of the episodes that ended, and advantages and
-values of the rollout, adds what the algorithm logged about its training (`train/…`), and asks the monitor. A run that is
+Once per update of an on-policy algorithm (PPO, A2C) it measures the returns of the last episodes (`stats_window_size` of the
+algorithm, 100: one rollout may hold too few to speak of their spread), and advantages and values of the rollout, adds what the algorithm logged about its training (`train/…`), and asks the monitor. A run that is
 unwell ends, with the reasons in `reasons` and in the log; `stop=False` only reports.
 
 Advantages are judged as the algorithm uses them: PPO subtracts their mean, whatever the critic says. The centre before that
@@ -63,7 +63,6 @@ class HealthCallback(_CALLBACKS.BaseCallback):  # type: ignore[misc, name-define
         """Why the run was ended, or would have been."""
         self.updates = 0
         self._measured: dict[str, float] = {}
-        self._returns: list[float] = []
         self._began = perf_counter()
 
     def _init_callback(self) -> None:
@@ -75,12 +74,9 @@ class HealthCallback(_CALLBACKS.BaseCallback):  # type: ignore[misc, name-define
 
     def _on_rollout_start(self) -> None:
         self._finish_update()
-        self._returns.clear()
         self._began = perf_counter()
 
     def _on_step(self) -> bool:
-        ended = (info["episode"]["r"] for info in self.locals["infos"] if "episode" in info)
-        self._returns.extend(map(float, ended))
         return not (self._stop and self.reasons)
 
     def _on_rollout_end(self) -> None:
@@ -88,7 +84,7 @@ class HealthCallback(_CALLBACKS.BaseCallback):  # type: ignore[misc, name-define
         self._time("rollout", buffer.advantages.size)
         normalised = getattr(self.model, "normalize_advantage", False)
         self._measured = {
-            **measure_rewards(self._returns),
+            **measure_rewards([float(episode["r"]) for episode in self.model.ep_info_buffer]),
             **_judge_advantages(buffer.advantages, normalised=normalised),
             **measure_values(buffer.values, buffer.returns),
         }
