@@ -89,7 +89,7 @@ def run_tests(door: str, python: Path) -> int:
     sys.stdout.write(f"== {door}: ")
     sys.stdout.flush()
     subprocess.run([python, "-c", versions, *names], check=True)
-    paths = [ROOT / "src", ROOT / "tests", ROOT / "tests" / "plugins"]
+    paths = [ROOT, ROOT / "src", ROOT / "tests", ROOT / "tests" / "plugins"]
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(map(str, paths)),

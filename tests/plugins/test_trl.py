@@ -12,6 +12,7 @@ from small_tasks import SOLUTION, adding_task
 
 require_packages("trl")
 
+import numpy as np  # noqa: E402
 import torch  # noqa: E402
 import trl  # noqa: E402
 from datasets import Dataset  # noqa: E402
@@ -21,6 +22,7 @@ from trl import GRPOConfig, GRPOTrainer  # noqa: E402
 
 from aegir_rl.health import RULES, HealthMonitor, HealthRule  # noqa: E402
 from aegir_rl.plugins.code_tasks import CodeTasks  # noqa: E402
+from aegir_rl.plugins.torch_objectives import policy_loss  # noqa: E402
 from aegir_rl.plugins.trl import (  # noqa: E402
     as_reward,
     code_environments,
@@ -28,6 +30,13 @@ from aegir_rl.plugins.trl import (  # noqa: E402
     health_callback,
     read_logs,
 )
+from aegir_rl.rl import (  # noqa: E402
+    CispoForm,
+    PpoForm,
+    compute_policy_loss,
+    truncate_importance,
+)
+from benchmarks.policy_loss import Case, _draw, _inputs, _stand_in  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +175,56 @@ def test_evaluations_and_the_summary_are_not_judged():
     assert read_logs({"eval_loss": 1.0}) == {}
     assert read_logs({"train_runtime": 1.0, "train_loss": math.inf}) == {}
     assert read_logs({"kl": 3.0, "loss": 1, "note": "x"}) == {"reference_kl": 3.0, "loss": 1.0}
+
+
+LOSSES = {
+    "clip-higher": ("bnpo", "token", PpoForm(0.2, 0.28)),
+    "dual clip": ("bnpo", "token", PpoForm(0.2, 0.2, dual=1.5)),
+    "GSPO": ("grpo", "sequence", PpoForm(0.02, 0.03)),
+    "CISPO": ("bnpo", "token", CispoForm(1.2)),
+}
+
+
+@pytest.mark.parametrize("corrected", [False, True], ids=["on policy", "truncated weights"])
+@pytest.mark.parametrize(("loss_type", "level", "form"), LOSSES.values(), ids=LOSSES)
+def test_objectives_are_those_of_trl(loss_type, level, form, corrected):
+    batch = _draw(np.random.default_rng(0), 16, 20)
+    high = form.high if isinstance(form, CispoForm) else form.bounds[1] - 1
+    case = Case(loss_type, level, getattr(form, "clip", 0.2), high, 0.0)
+    by = "token" if level == "token" else "row"
+    weights = truncate_importance(batch.old, batch.reference, 2.0, by=by, mask=batch.mask)
+    theirs_new = torch.tensor(batch.new, requires_grad=True)
+    stand_in, inputs = _stand_in(theirs_new, case), _inputs(batch)
+    stand_in.loss_type = "cispo" if isinstance(form, CispoForm) else loss_type
+    stand_in.args.delta = getattr(form, "dual", None)
+    if corrected:
+        stand_in.use_vllm = stand_in.vllm_importance_sampling_correction = True
+        spread = weights if level == "token" else weights[:, None]
+        inputs["importance_sampling_ratio"] = torch.tensor(spread)
+        inputs["sampling_per_token_logps"] = torch.tensor(batch.reference)
+    if isinstance(form, CispoForm):
+        inputs["num_items_in_batch"] = torch.tensor(batch.mask.sum())
+        stand_in.accelerator.num_processes = 1
+    theirs = GRPOTrainer._compute_loss(stand_in, None, inputs)
+    theirs.backward()
+    settings = {"level": level, "mask": batch.mask}
+    if corrected:
+        settings["correction"] = weights
+    ours = compute_policy_loss(batch.new, batch.old, batch.advantages, form, **settings)
+    new = torch.tensor(batch.new, requires_grad=True)
+    tensors = {name: torch.tensor(x) for name, x in settings.items() if name != "level"}
+    loss = policy_loss(
+        new,
+        torch.tensor(batch.old),
+        torch.tensor(batch.advantages),
+        form,
+        level=level,
+        **tensors,
+    )
+    loss.backward()
+    expected = theirs_new.grad.numpy()
+    np.testing.assert_allclose(ours.gradient, expected, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(new.grad.numpy(), expected, rtol=1e-9, atol=1e-15)
+    assert loss.item() == pytest.approx(ours.value, rel=1e-12)
+    if not isinstance(form, CispoForm):  # there the values differ by a constant: log π_new instead of log ρ
+        assert ours.value == pytest.approx(theirs.item(), rel=1e-9)
