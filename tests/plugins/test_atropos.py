@@ -7,8 +7,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-
 from installed import require_packages
+
 from small_tasks import SOLUTION, adding_task
 
 require_packages("atropos")
@@ -50,8 +50,6 @@ class Model(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(sent)))
         self.end_headers()
         self.wfile.write(sent)
-
-    do_GET = do_POST
 
     def log_message(self, *_):
         pass

@@ -1,8 +1,8 @@
 """The adapter for SkyRL-Gym, made by the package's own `make`."""
 
 import pytest
-
 from installed import require_packages
+
 from small_tasks import SOLUTION, adding_task
 
 require_packages("skyrl_gym")
@@ -18,10 +18,10 @@ TASKS = [adding_task(number) for number in range(1, 6)]
 
 @pytest.fixture(scope="module")
 def tasks(sandbox):
-    with CodeTasks(TASKS, open_one=lambda: sandbox) as opened:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ours, "shared_tasks", lambda path, **_: opened)
-            yield opened
+    opened = CodeTasks(TASKS, open_one=lambda: sandbox)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ours, "shared_tasks", lambda path, **_: opened)
+        yield opened
 
 
 def make(task, **config):

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 
 import pytest
-
 from installed import require_packages
+
 from small_tasks import SOLUTION, adding_task
 
 require_packages("trl")
@@ -15,6 +15,7 @@ require_packages("trl")
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 import trl  # noqa: E402
+from benchmarks.policy_loss import Case, _draw, _inputs, _stand_in  # noqa: E402
 from datasets import Dataset  # noqa: E402
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM  # noqa: E402
@@ -36,7 +37,6 @@ from aegir_rl.rl import (  # noqa: E402
     compute_policy_loss,
     truncate_importance,
 )
-from benchmarks.policy_loss import Case, _draw, _inputs, _stand_in  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,9 @@ def test_an_unwell_run_is_stopped_with_its_reasons(tokenizer, tmp_path):
         tokenizer, tmp_path, PROMPTS, steps=5, reward_funcs=[rewards], callbacks=[watch]
     )
     assert trainer.state.global_step == 1
-    assert watch.reasons == ("completions/mean_length (length/mean) was 8 at step 1; expected at most 1",)
+    assert watch.reasons == (
+        "completions/mean_length (length/mean) was 8 at step 1; expected at most 1",
+    )
 
 
 def test_a_missing_reward_is_the_mean_of_its_own_group():
@@ -226,5 +228,7 @@ def test_objectives_are_those_of_trl(loss_type, level, form, corrected):
     np.testing.assert_allclose(ours.gradient, expected, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(new.grad.numpy(), expected, rtol=1e-9, atol=1e-15)
     assert loss.item() == pytest.approx(ours.value, rel=1e-12)
-    if not isinstance(form, CispoForm):  # there the values differ by a constant: log π_new instead of log ρ
+    if not isinstance(
+        form, CispoForm
+    ):  # there the values differ by a constant: log π_new instead of log ρ
         assert ours.value == pytest.approx(theirs.item(), rel=1e-9)

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import ModuleType
 
 import pytest
-
 from installed import require_packages
+
 from small_tasks import SOLUTION, adding_task
 
 require_packages("verifiers")

@@ -5,7 +5,6 @@ import math
 from pathlib import Path
 
 import pytest
-
 from installed import require_packages
 
 require_packages("verl")

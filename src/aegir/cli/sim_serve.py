@@ -36,9 +36,7 @@ def serve(
         raise UsageError("sim serve speaks one protocol, OpenEnv's; say so with --openenv")
     from aegir_rl.plugins.openenv import make_app, run_app
 
-    with CodeTasks(
-        read_tasks(tasks), grade="share" if share else "all", workers=workers
-    ) as opened:
+    with CodeTasks(read_tasks(tasks), grade="share" if share else "all", workers=workers) as opened:
         app = make_app(opened, attempts=attempts, most_sessions=sessions)
         if not _is_local(host):
             tell(f"{host} can be reached by other machines, and nobody is asked for a token")

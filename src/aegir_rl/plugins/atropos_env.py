@@ -15,9 +15,8 @@ from aegir_rl.plugins.packages import open_package
 from aegir_rl.rl.curriculum import Curriculum
 
 _BASE = open_package("atroposlib", "atroposlib.envs.base", "BaseEnv BaseEnvConfig ScoredDataGroup")
-_TOKENS = open_package(
-    "atroposlib", "atroposlib.utils.tokenize_for_trainer", "tokenize_for_trainer"
-)
+UNTRAINED = -100
+"""In masks: a token of the prompt."""
 
 
 class CodeEnvConfig(_BASE.BaseEnvConfig):  # type: ignore[misc, name-defined]
@@ -55,14 +54,12 @@ class CodeEnv(_BASE.BaseEnv):  # type: ignore[misc, name-defined]
         """One group of answers, with scores."""
         chat, answers = await self._ask(item, self.config.group_size)
         group = _BASE.ScoredDataGroup(tokens=[], masks=[], scores=[], messages=[])
-        for text, reason in answers:
+        for text in answers:
             judged = await asyncio.to_thread(self.tasks.judge, item, text)
             messages = [*chat, {"role": "assistant", "content": text}]
-            tokenised = _TOKENS.tokenize_for_trainer(
-                self.tokenizer, messages, finish_reason=reason
-            )
-            group["tokens"].append(tokenised["tokens"])
-            group["masks"].append(tokenised["masks"])
+            tokens, masks = self._tokenise(messages)
+            group["tokens"].append(tokens)
+            group["masks"].append(masks)
             group["scores"].append(judged.reward)
             group["messages"].append(messages)
         self.curriculum.update_one(item, sum(group["scores"]) / len(group["scores"]))
@@ -72,7 +69,7 @@ class CodeEnv(_BASE.BaseEnv):  # type: ignore[misc, name-defined]
         """Log and return the share of the first tasks that one answer each solves."""
         solved = []
         for number in range(min(self.config.evaluated, len(self.tasks))):
-            _, [(text, _)] = await self._ask(number, 1)
+            _, [text] = await self._ask(number, 1)
             solved.append((await asyncio.to_thread(self.tasks.judge, number, text)).solved)
         metrics = {"eval/solved": sum(solved) / len(solved)}
         await self.wandb_log(dict(metrics))
@@ -82,14 +79,20 @@ class CodeEnv(_BASE.BaseEnv):  # type: ignore[misc, name-defined]
         """Add what the curriculum knows to a line of the log."""
         await super().wandb_log({**(wandb_metrics or {}), **self.curriculum.metrics()})
 
-    async def _ask(self, item: int, count: int) -> tuple[list[Any], list[tuple[str, str]]]:
-        """The conversation, and answers to it with the reason why each ended."""
+    def _tokenise(self, messages: list[Any]) -> tuple[list[int], list[int]]:
+        """Tokens of a conversation, and the same with its prompt masked.
+
+        With transformers 5 the package's own function returns dictionaries of tokens.
+        """
+        apply = self.tokenizer.apply_chat_template
+        tokens = list(apply(messages, tokenize=True, return_dict=False))
+        prompt = apply(messages[:-1], tokenize=True, return_dict=False, add_generation_prompt=True)
+        return tokens, [UNTRAINED] * len(prompt) + tokens[len(prompt) :]
+
+    async def _ask(self, item: int, count: int) -> tuple[list[Any], list[str]]:
+        """The conversation, and answers to it."""
         chat = self.tasks.messages(item)
         completion = await self.server.chat_completion(
             messages=chat, n=count, max_tokens=self.config.max_token_length
         )
-        answers = [
-            (each.message.content or "", each.finish_reason or "") for each in completion.choices
-        ]
-        return chat, answers
-
+        return chat, [each.message.content or "" for each in completion.choices]

@@ -187,9 +187,7 @@ class CodeTaskEnvironment(_SERVER.Environment[CodeAction, CodeObservation, CodeS
             done=False,
         )
 
-    def step(
-        self, action: CodeAction, timeout_s: float | None = None, **_: Any
-    ) -> CodeObservation:
+    def step(self, action: CodeAction, timeout_s: float | None = None, **_: Any) -> CodeObservation:
         """Judge an answer; the sandbox has limits of its own, so `timeout_s` is not used."""
         del timeout_s
         if self._state.done:

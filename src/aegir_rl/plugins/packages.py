@@ -24,8 +24,7 @@ def tested_versions() -> dict[str, str]:
     """The version of each package that its adapter was tested with."""
     text = files("aegir_rl.plugins").joinpath("packages.tsv").read_text("utf-8")
     return {
-        row["package"]: row["version"]
-        for row in csv.DictReader(text.splitlines(), delimiter="\t")
+        row["package"]: row["version"] for row in csv.DictReader(text.splitlines(), delimiter="\t")
     }
 
 

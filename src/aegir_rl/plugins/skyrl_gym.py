@@ -25,15 +25,15 @@ ID = "aegir_code"
 class CodeTextEnv(_TEXT.BaseTextEnv):  # type: ignore[misc, name-defined]
     """One task per episode."""
 
-    def __init__(
-        self, env_config: Any = None, extras: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, env_config: Any = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         given = dict(env_config or {})
         for name, where in (("tasks", given), ("task", extras or {})):
             if name not in where:
                 kind = "env_config" if where is given else "extras"
-                raise UsageError(f"{kind} of {ID} has no {name!r}; expected a task file, and a task of it")
+                raise UsageError(
+                    f"{kind} of {ID} has no {name!r}; expected a task file, and a task of it"
+                )
         self._tasks: CodeTasks = shared_tasks(
             given["tasks"], workers=given.get("workers", 2), grade=given.get("grade", "all")
         )

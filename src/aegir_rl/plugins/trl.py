@@ -145,6 +145,8 @@ def read_logs(logs: dict[str, Any]) -> dict[str, float]:
     if "train_runtime" in logs or any(name.startswith("eval_") for name in logs):
         return {}
     numbers = {name: float(x) for name, x in logs.items() if isinstance(x, int | float)}
-    if "kl" in numbers:  # TRL's is the distance from the reference model, not from the policy that drew the samples
+    if (
+        "kl" in numbers
+    ):  # TRL's is the distance from the reference model, not from the policy that drew the samples
         numbers["reference_kl"] = numbers.pop("kl")
     return numbers

@@ -12,7 +12,7 @@ with `stop=True` raised.
 
 import logging
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from aegir_rl.base.errors import require
 from aegir_rl.health import HealthMonitor, measure_rewards
@@ -40,10 +40,12 @@ def make_reward_manager(
 
     class AegirRewardManager(managers.RewardManagerBase):  # type: ignore[misc, name-defined]
         inner = counted
-        seen: list[float] = []
+        seen: ClassVar[list[float]] = []
         updates = 0
 
-        def __init__(self, config: Any, tokenizer: Any, compute_score: Any = None, **_: Any) -> None:
+        def __init__(
+            self, config: Any, tokenizer: Any, compute_score: Any = None, **_: Any
+        ) -> None:
             super().__init__(config, tokenizer, compute_score)
 
         async def run_single(self, data: Any) -> dict[str, Any]:
@@ -72,7 +74,9 @@ def make_reward_manager(
             if monitor is None or len(self.seen) < window:
                 return
             missing = [math.isnan(each) for each in self.seen]
-            report = monitor.observe(type(self).updates, measure_rewards(self.seen, missing=missing))
+            report = monitor.observe(
+                type(self).updates, measure_rewards(self.seen, missing=missing)
+            )
             type(self).updates += 1
             self.seen.clear()
             if not report.well:

@@ -1,6 +1,9 @@
 from aegir_rl.rl.advantages import compute_gae as compute_gae
 from aegir_rl.rl.advantages import group_advantages as group_advantages
 from aegir_rl.rl.advantages import leave_one_out_advantages as leave_one_out_advantages
+from aegir_rl.rl.agent_traces import draw_waits as draw_waits
+from aegir_rl.rl.agent_traces import find_waits as find_waits
+from aegir_rl.rl.agent_traces import read_spans as read_spans
 from aegir_rl.rl.clipped_objective import BandForm as BandForm
 from aegir_rl.rl.clipped_objective import CispoForm as CispoForm
 from aegir_rl.rl.clipped_objective import PolicyLoss as PolicyLoss

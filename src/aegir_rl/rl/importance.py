@@ -58,5 +58,7 @@ def truncate_importance(
         logs = logs.reshape(len(logs), -1).sum(axis=1)
         counted = counted.reshape(len(counted), -1).any(axis=1)
     weights = np.exp(np.clip(logs, -MOST_LOG_RATIO, MOST_LOG_RATIO))
-    kept = np.minimum(weights, most) if mode == "truncate" else np.where(weights > most, 0.0, weights)
+    kept = (
+        np.minimum(weights, most) if mode == "truncate" else np.where(weights > most, 0.0, weights)
+    )
     return np.where(counted, kept, 0.0)

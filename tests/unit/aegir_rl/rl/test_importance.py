@@ -85,5 +85,5 @@ def test_cispo_keeps_the_gradient_of_every_token():
     np.testing.assert_allclose(loss.gradient, [-6 / 2, 0.5 / 2])
     assert loss.value == pytest.approx(-(6 * np.log(4) - 0.5 * np.log(0.5)) / 2)
     assert not loss.clipped.any()
-    with pytest.raises(UsageError, match="high is 0.5; expected the largest weight"):
+    with pytest.raises(UsageError, match=r"high is 0\.5; expected the largest weight"):
         CispoForm(0.5)
