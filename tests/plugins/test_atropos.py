@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import runpy
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -110,6 +111,11 @@ def test_the_environment_makes_scored_groups_and_its_curriculum_learns(
     assert environment.tokenizer.decode(trained).strip() == SOLUTION.strip()
     assert environment.curriculum.metrics()["curriculum/mean_success"] == 0.5
     assert evaluated == {"eval/solved": 1.0}
+
+
+def test_the_example_is_a_command_line_of_the_package():
+    run = runpy.run_module("examples.plugins.atropos_code_env")
+    assert run["CodeEnv"] is atropos_env.CodeEnv
 
 
 def lengths(completions):

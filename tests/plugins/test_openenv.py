@@ -18,6 +18,7 @@ require_packages("openenv")
 
 import urllib.request  # noqa: E402
 
+from examples.plugins import openenv_client  # noqa: E402
 from openenv.core import GenericEnvClient  # noqa: E402
 
 from aegir_rl.base.errors import UsageError  # noqa: E402
@@ -164,6 +165,12 @@ def test_the_client_of_the_package_plays_episodes_over_a_websocket(server):
     assert (wrong.reward, wrong.done) == (0.0, False)
     assert (right.reward, right.done) == (1.0, True)
     assert state["task"] == "add-4"
+
+
+def test_the_client_of_the_example_is_told_what_failed_and_rewarded(server, capsys):
+    answers = (TASKS[0].starter, SOLUTION)
+    assert asyncio.run(openenv_client.play(server, answers)) == 1.0
+    assert "returned 1, expected 2" in capsys.readouterr().out
 
 
 def test_the_server_describes_itself_and_its_tasks(server):

@@ -8,10 +8,12 @@ from small_tasks import SOLUTION, adding_task
 require_packages("skyrl_gym")
 
 import skyrl_gym  # noqa: E402
+from examples.plugins import skyrl_gym_env  # noqa: E402
 
 from aegir_rl.base.errors import UsageError  # noqa: E402
 from aegir_rl.plugins import skyrl_gym as ours  # noqa: E402
 from aegir_rl.plugins.code_tasks import CodeTasks  # noqa: E402
+from aegir_rl.simulator import write_tasks  # noqa: E402
 
 TASKS = [adding_task(number) for number in range(1, 6)]
 
@@ -59,6 +61,12 @@ def test_metrics_of_several_episodes_are_averaged_by_the_package(tasks):
         environment.step(answer)
         metrics.append(environment.get_metrics())
     assert ours.CodeTextEnv.aggregate_metrics(metrics)["solved"] == 0.5
+
+
+def test_the_example_runs(tmp_path, tasks):
+    path = tmp_path / "tasks.jsonl"
+    write_tasks(TASKS, path)
+    assert skyrl_gym_env.main(str(path)) == 1.0
 
 
 def test_a_missing_setting_is_named(tasks):

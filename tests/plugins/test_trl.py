@@ -17,6 +17,7 @@ import torch  # noqa: E402
 import trl  # noqa: E402
 from benchmarks.policy_loss import Case, _draw, _inputs, _stand_in  # noqa: E402
 from datasets import Dataset  # noqa: E402
+from examples.plugins import trl_grpo  # noqa: E402
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM  # noqa: E402
 from trl import GRPOConfig, GRPOTrainer  # noqa: E402
@@ -37,6 +38,7 @@ from aegir_rl.rl import (  # noqa: E402
     compute_policy_loss,
     truncate_importance,
 )
+from aegir_rl.simulator import write_tasks  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +160,24 @@ def test_a_trainer_rolls_out_environments_over_the_simulator(tokenizer, tmp_path
         line = next(line for line in trainer.state.log_history if "reward" in line)
         assert line["rewards/CodeEnvironment/mean"] == 0.0  # noise is no module
         assert [tool.__name__ for tool in trainer.tools] == ["run_tests", "submit"]
+
+
+def test_the_example_trains(tokenizer, tmp_path, sandbox, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_tasks([adding_task(1), adding_task(2)], tmp_path / "tasks.jsonl")
+    tiny_model(tokenizer).save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    small = {
+        "per_device_train_batch_size": 2,
+        "num_generations": 2,
+        "max_completion_length": 4,
+        "max_steps": 1,
+        "use_cpu": True,
+        "report_to": [],
+        "save_strategy": "no",
+    }
+    trainer = trl_grpo.main(str(tmp_path / "model"), tmp_path / "tasks.jsonl", **small)
+    assert trainer.state.global_step == 1
 
 
 def test_an_environment_rewards_known_solutions_and_not_starters(sandbox):

@@ -1,11 +1,14 @@
 """The adapter for verifiers: its taskset in an environment of the package, against a model that is a web server here."""
 
 import asyncio
+import importlib
 import json
 import sys
 import threading
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -16,13 +19,14 @@ from small_tasks import SOLUTION, adding_task
 require_packages("verifiers")
 
 import verifiers.v1 as vf  # noqa: E402
-from verifiers.v1.envs.best_of_n.env import BestOfNEnv, BestOfNEnvConfig  # noqa: E402
+from verifiers.v1.envs.best_of_n.env import BestOfNEnvConfig  # noqa: E402
 
 from aegir_rl.health import HealthMonitor, Unwell  # noqa: E402
 from aegir_rl.plugins import code_tasks  # noqa: E402
 from aegir_rl.plugins.verifiers import CodeTask, CodeTaskset, GroupReward  # noqa: E402
-from aegir_rl.raters import RewardEnsemble  # noqa: E402
 from aegir_rl.simulator import write_tasks  # noqa: E402
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "plugins"
 
 
 class AskOnce(vf.Harness[vf.HarnessConfig]):
@@ -96,12 +100,12 @@ def taskset_file(tmp_path_factory, sandbox):
 
 @pytest.fixture
 def modules(monkeypatch):
-    """A taskset and a harness in modules of their own, as users have them."""
-    for name, cls in (("my_tasks", CodeTaskset), ("ask_once", AskOnce)):
-        module = ModuleType(name)
-        module.__dict__.update({"__all__": [cls.__name__], cls.__name__: cls})
-        module.__spec__ = __import__("importlib.machinery").machinery.ModuleSpec(name, None)
-        monkeypatch.setitem(sys.modules, name, module)
+    """The taskset of the example, and a harness in a module of its own, as users have them."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    module = ModuleType("ask_once")
+    module.__dict__.update({"__all__": ["AskOnce"], "AskOnce": AskOnce})
+    module.__spec__ = ModuleSpec("ask_once", None)
+    monkeypatch.setitem(sys.modules, "ask_once", module)
 
 
 @pytest.fixture
@@ -119,7 +123,7 @@ def load(path):
 
 
 def CodeTaskset_config(path):  # noqa: N802
-    return vf.taskset_config_type("my_tasks")(id="my_tasks", task={"tasks": path})
+    return vf.taskset_config_type("verifiers_tasks")(id="verifiers_tasks", task={"tasks": path})
 
 
 def test_a_taskset_has_a_task_per_line_and_no_hidden_case(taskset_file, modules):
@@ -139,24 +143,14 @@ def test_known_solutions_are_valid_and_starters_are_not(taskset_file, modules):
 def test_an_environment_scores_the_replies_of_a_model_and_compares_them(
     taskset_file, modules, endpoint
 ):
-    ensemble = RewardEnsemble(
-        {
-            "short": lambda traces: [100 - len(each.last_reply) for each in traces],
-            "code": lambda traces: [float("```" in each.last_reply) for each in traces],
-        },
-        method="median",
-    )
-    group = GroupReward(ensemble, name="style", weight=0.1, monitor=HealthMonitor())
-
-    class Compared(BestOfNEnv):
-        async def finalize(self, task, episode):
-            await group.score(episode)
-
+    example = importlib.import_module("verifiers_tasks")
+    group = example.STYLE
     agent = vf.AgentConfig(harness={"id": "ask_once"}, runtime=vf.SubprocessConfig())
     config = BestOfNEnvConfig(
         taskset=CodeTaskset_config(taskset_file), agent=agent, n=2, max_concurrent_agents=1
     )
-    environment = Compared(config)
+    assert vf.environment_class("verifiers_tasks") is example.ComparedAttempts
+    environment = example.ComparedAttempts(config)
     context = vf.ModelContext(
         model="m", client=vf.EvalClientConfig(base_url=endpoint), sampling=vf.SamplingConfig()
     )
@@ -172,7 +166,6 @@ def test_an_environment_scores_the_replies_of_a_model_and_compares_them(
     assert all(trace.rewards["style"].weight == 0.1 for trace in episode.traces)
     assert all("style_agreement" in trace.metrics for trace in episode.traces)
     assert group.metrics()["reward/style/scored"] == 2
-    assert group.metrics()["health/checks"] == 1
 
 
 class Recorded:

@@ -18,14 +18,7 @@ from verl.trainer.ppo.reward import load_reward_manager  # noqa: E402
 from aegir_rl.health import HealthMonitor  # noqa: E402
 from aegir_rl.plugins.verl import make_reward_manager  # noqa: E402
 
-MODULE = """
-from aegir_rl.plugins.verl import make_reward_manager
-
-def score(completions, ground_truths):
-    return [float(text == truth) for text, truth in zip(completions, ground_truths, strict=True)]
-
-Rewards = make_reward_manager(score, name="exact")
-"""
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins" / "verl_rewards.py"
 
 
 class Letters:
@@ -67,13 +60,11 @@ def loop():
     made.close()
 
 
-def test_verl_loads_the_manager_from_a_module_and_scores_a_batch(tmp_path: Path, loop):
-    module = tmp_path / "my_rewards.py"
-    module.write_text(MODULE)
-    manager = {"source": "importlib", "name": "Rewards", "module": {"path": str(module)}}
+def test_verl_loads_the_manager_of_the_example_and_scores_a_batch(loop):
+    manager = {"source": "importlib", "name": "Rewards", "module": {"path": str(EXAMPLE)}}
     config = OmegaConf.create({"reward": {"reward_manager": manager}})
     loaded = load_reward_manager(config, Letters())
-    rows = [batch("ab", "ab"), batch("abc", "ab")]
+    rows = [batch("ab", "ab"), batch("abc", "ba")]
     scored = run(loaded, *rows)
     assert [each["reward_score"] for each in scored] == [1.0, 0.0]
     together = DataProto.concat(rows)

@@ -218,7 +218,7 @@ def _spans_of(record: dict[str, Any], number: int) -> list[Span]:
             for scope in resource.get("scopeSpans", [])
             for span in scope.get("spans", [])
         ]
-    traces = record["traces"] if "traces" in record else [record]
+    traces = record.get("traces", [record])
     return [
         span
         for place, trace in enumerate(traces)
