@@ -17,7 +17,7 @@ from aegir_rl.rewards import RunningNormalizer
 from aegir_rl.rl import PpoForm, compute_policy_loss, group_advantages
 
 TOOLS = {
-    "add": lambda task, random: sum(task),
+    "add": lambda task, _: sum(task),
     "guess": lambda task, random: sum(task) + int(random.integers(-1, 2)),
 }
 TURNS, TASKS, TRIES, STEPS = 3, 8, 8, 20

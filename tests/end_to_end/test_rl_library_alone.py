@@ -17,7 +17,9 @@ IMPORTS = """
 import importlib, pkgutil
 import aegir_rl
 
-EXTRAS = {"gymnasium", "duckdb", "psycopg", "yaml"}
+TRAINERS = {"atroposlib", "openenv", "skyrl_gym", "stable_baselines3", "torch", "verifiers"}
+
+EXTRAS = {"gymnasium", "duckdb", "psycopg", "yaml", *TRAINERS}
 for found in pkgutil.walk_packages(aegir_rl.__path__, "aegir_rl."):
     try:
         module = importlib.import_module(found.name)
@@ -93,11 +95,17 @@ def test_the_wheel_is_small_and_holds_the_data_of_the_library(wheel: Path):
     assert "aegir_rl/simulator/ppo/routing.yaml" in names
 
 
-def test_every_module_is_imported_with_numpy_alone_but_those_of_gymnasium(python: Path):
+def test_every_module_is_imported_with_numpy_alone_but_those_of_a_trainer(python: Path):
     done = run(python, "-I", "-c", IMPORTS)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [
+        "aegir_rl.plugins.atropos_env",
         "aegir_rl.plugins.gymnasium",
+        "aegir_rl.plugins.openenv",
+        "aegir_rl.plugins.skyrl_gym",
+        "aegir_rl.plugins.stable_baselines3",
+        "aegir_rl.plugins.torch_objectives",
+        "aegir_rl.plugins.verifiers",
         "aegir_rl.simulator.environment",
     ]
 

@@ -1,7 +1,7 @@
 """Tests of adapters against the installed packages: `make test-plugins` runs each file in an environment of its own.
 
-    python tests/plugins/installed.py trl --python PYTHON       # the tests of one adapter
-    python tests/plugins/installed.py --all --folder .venv/plugins
+    python tests/plugins/installed.py                            # all adapters, in .venv/plugins
+    python tests/plugins/installed.py trl --folder FOLDER        # one, in FOLDER/trl
 
 Elsewhere the packages are missing, and the tests are skipped with a reason.
 """
@@ -26,7 +26,7 @@ DOORS = {
     "atropos": ("atroposlib",),
     "training_logs": ("tensorboard", "wandb"),
 }
-"""The packages that the tests of each adapter need; `tests/plugins/test_NAME.py`."""
+"""The packages that the tests of each adapter need; `tests/plugins/test_installed_NAME.py`."""
 TOOLS = ("pytest>=8.3,<10", "numpy>=2.0,<3")
 
 
@@ -99,7 +99,7 @@ def run_tests(door: str, python: Path) -> int:
         "HF_HUB_OFFLINE": "1",
         "WANDB_MODE": "offline",
     }
-    tests = ROOT / "tests" / "plugins" / f"test_{door}.py"
+    tests = ROOT / "tests" / "plugins" / f"test_installed_{door}.py"
     options = ["-p", "sandboxes", "-p", "no:cacheprovider", "-W", "default", "--no-header"]
     alone = ["--confcutdir", tests.parent, "--override-ini", "filterwarnings=default", "-q"]
     return subprocess.run(

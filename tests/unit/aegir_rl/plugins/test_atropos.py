@@ -1,4 +1,4 @@
-"""Rewards in the form of Atropos, against a stand-in for its registry; tests/plugins/test_atropos.py has the package."""
+"""Rewards in the form of Atropos, against a stand-in for its registry; tests/plugins/test_installed_atropos.py has the package."""
 
 import math
 import sys

@@ -43,7 +43,9 @@ def test_wandb_reads_what_was_recorded_offline(tmp_path):
     while (data := store.scan_data()) is not None:
         record = Record()
         record.ParseFromString(data)
-        for item in record.history.item:
-            if (item.key or item.nested_key[0]) == "reward/mean":
-                seen.append(float(item.value_json))
+        seen += [
+            float(item.value_json)
+            for item in record.history.item
+            if (item.key or item.nested_key[0]) == "reward/mean"
+        ]
     assert seen == [0.25, 0.5]
