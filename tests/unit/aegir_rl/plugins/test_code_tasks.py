@@ -86,10 +86,9 @@ def test_a_copy_shares_the_sandboxes(tasks):
     assert copy.deepcopy({"tasks": tasks})["tasks"] is tasks
 
 
-def test_a_file_is_opened_once_per_process(tmp_path, monkeypatch):
+def test_a_file_is_opened_once_per_process(tmp_path, sandbox):
     path = tmp_path / "tasks.jsonl"
     write_tasks([adding_task(3)], path)
-    monkeypatch.setattr(code_tasks, "open_sandbox", open_or_skip)
     first = shared_tasks(path)
     assert shared_tasks(str(path)) is first
     first.close()
