@@ -1,5 +1,6 @@
 """The RL library stands alone: its wheel, in an environment that has numpy and nothing else."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -11,6 +12,8 @@ import pytest
 
 LIBRARY = Path(__file__).parents[2] / "rl"
 LARGEST_WHEEL = 2_000_000
+SLOWEST_IMPORT = 0.15
+"""CPU seconds, beside those of numpy."""
 NO_INDEX = ("No matching distribution", "Could not find a version", "Failed to establish")
 
 IMPORTS = """
@@ -117,3 +120,27 @@ def test_advantages_agreement_a_store_and_cql_work_without_anything_else(
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["['aegir_rl',", "'numpy']"]
     assert (tmp_path / "cql.safetensors").stat().st_size > 0
+
+
+def test_the_readme_solves_five_problems_in_five_snippets_that_print_what_it_says(python: Path):
+    text = (LIBRARY / "README.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^## .*\n\n```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert len(snippets) == 5
+    for snippet in snippets:
+        done = run(python, "-I", "-c", snippet)
+        assert done.returncode == 0, done.stderr
+        (shown,) = re.findall(r"print\(.*\)  # (.*?)(?: \.\.\.)?$", snippet, re.MULTILINE)
+        assert done.stdout.startswith(shown.partition(":")[0]), done.stdout
+
+
+def test_importing_what_the_readme_uses_is_quick(python: Path):
+    names = "aegir_rl.raters aegir_rl.health aegir_rl.rl aegir_rl.offline"
+    code = (
+        "import time; import numpy; began = time.process_time()\n"
+        "from aegir_rl.raters import RewardEnsemble\nfrom aegir_rl.health import HealthMonitor\n"
+        "from aegir_rl.rl import Curriculum, find_waits\nfrom aegir_rl.offline import estimate_values\n"
+        f"import {names.replace(' ', ', ')}\n"
+        "print(time.process_time() - began)"
+    )
+    seconds = min(float(run(python, "-I", "-c", code).stdout) for _ in range(5))
+    assert seconds <= SLOWEST_IMPORT
