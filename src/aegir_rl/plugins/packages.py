@@ -20,7 +20,7 @@ class PackageUnusable(UsageError, ImportError):
 
 
 @cache
-def tested_versions() -> dict[str, str]:
+def known_versions() -> dict[str, str]:
     """The version of each package that its adapter was tested with."""
     text = files("aegir_rl.plugins").joinpath("packages.tsv").read_text("utf-8")
     return {
@@ -30,7 +30,7 @@ def tested_versions() -> dict[str, str]:
 
 def open_package(package: str, module: str, names: str) -> Any:
     """Import a module of a package and check that it has these names, separated by spaces."""
-    advice = f"the adapter was tested with: pip install '{package}=={tested_versions()[package]}'"
+    advice = f"the adapter was tested with: pip install '{package}=={known_versions()[package]}'"
     try:
         version = metadata.version(package)
     except metadata.PackageNotFoundError:

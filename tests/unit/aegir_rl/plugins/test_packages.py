@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.plugins.packages import open_package, tested_versions
+from aegir_rl.plugins.packages import open_package, known_versions
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_a_missing_package_is_named_with_the_version_that_was_tested(monkeypatch
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", missing)
-    version = tested_versions()["trl"]
+    version = known_versions()["trl"]
     with pytest.raises(ImportError, match=f"trl is not installed; .* pip install 'trl=={version}'"):
         open_package("trl", "trl", "GRPOTrainer")
 
