@@ -22,7 +22,8 @@ LADDERS = {
         "processes episode observe",
         "rewards raters health",
         "rl offline",
-        "simulator plugins",
+        "simulator",
+        "plugins",
     ],
     "aegir": [
         "tables vocabulary",

@@ -28,11 +28,12 @@ PUBLIC = {
         "measure_routing measure_values"
     ),
     "aegir_rl.rl": (
-        "AdaptiveKlControl BandForm CriticalPath Curriculum FixedKlControl LinearSchedule "
+        "AdaptiveKlControl BandForm CispoForm CriticalPath Curriculum FixedKlControl LinearSchedule "
         "PolicyLoss PpoForm SmoothLambdas StagedLambdas Strategy TokenWeights "
         "compute_critical_path compute_entropy compute_gae compute_information "
-        "compute_policy_loss compute_reference_kl compute_stage_times compute_token_weights "
-        "group_advantages leave_one_out_advantages mark_boundaries register_strategy"
+        "compute_policy_loss compute_reference_kl compute_stage_times compute_token_weights draw_waits find_waits "
+        "group_advantages leave_one_out_advantages mark_boundaries read_spans register_strategy "
+        "truncate_importance"
     ),
     "aegir_rl.offline": (
         "DecisionStore Estimate FittedQ LearningSettings LoggedDecisions PolicyComparison RewardWeights RoutingPolicy "
