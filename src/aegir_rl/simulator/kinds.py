@@ -36,7 +36,7 @@ def run_cases(
     calls = tuple(case.arguments for case in cases)
     files = task.files
     if task.kind == SUITE:
-        loading = ("load", solution)
+        loading = ("hold" if any(call[0] == "script" for call in calls) else "load", solution)
         program = Program(driver_source(SUITE), "run", (loading, *calls), _encoded(files))
         execution = sandbox.run(program, limits)
         return replace(execution, results=execution.results[1:])
