@@ -21,6 +21,8 @@ from aegir_rl.simulator.patches import apply_patch
 from aegir_rl.simulator.sandbox.program import CallResult, Execution, Limits, Program, Sandbox
 from aegir_rl.simulator.task import REPOSITORY, SUITE, Case, PublicTask, Task
 
+SUITE_LIMITS = Limits(wall_seconds=30.0, cpu_seconds=20.0, memory_bytes=512 << 20)
+"""Of the tests of a suite, unless others are given: some count to millions, some import large packages."""
 PASSED = "passed"
 """What a unit test and a test of a suite return."""
 
@@ -38,7 +40,7 @@ def run_cases(
     if task.kind == SUITE:
         loading = ("hold" if any(call[0] == "script" for call in calls) else "load", solution)
         program = Program(driver_source(SUITE), "run", (loading, *calls), _encoded(files))
-        execution = sandbox.run(program, limits)
+        execution = sandbox.run(program, limits or SUITE_LIMITS)
         return replace(execution, results=execution.results[1:])
     if task.kind == REPOSITORY:
         try:
@@ -46,7 +48,9 @@ def run_cases(
         except UsageError as error:
             results = tuple(CallResult(None, str(error)) for _ in cases)
             return Execution("finished", results, "", "", 0.0, 0.0)
-        return sandbox.run(Program(driver_source(REPOSITORY), "run", calls, _encoded(files)), limits)
+        return sandbox.run(
+            Program(driver_source(REPOSITORY), "run", calls, _encoded(files)), limits
+        )
     return sandbox.run(Program(solution, task.function, calls, _encoded(files)), limits)
 
 

@@ -18,7 +18,9 @@ from aegir_rl.base.errors import UsageError
 LONGEST_PATCH = 1 << 20
 """Characters."""
 PROTECTED = "tests/"
-FILE_NAME = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+FILE_NAME = re.compile(
+    r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
+)
 """A path of plain names, none of which begins with a point."""
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
 NOTHING = "/dev/null"
@@ -59,7 +61,9 @@ def make_patch(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 def apply_patch(files: Mapping[str, str], patch: str) -> dict[str, str]:
     """The files after the patch; the given ones stay as they are."""
     if len(patch) > LONGEST_PATCH:
-        raise UsageError(f"the patch has more than {LONGEST_PATCH:,} characters; send a smaller one")
+        raise UsageError(
+            f"the patch has more than {LONGEST_PATCH:,} characters; send a smaller one"
+        )
     changed = dict(files)
     for change in _read(patch):
         _check_name(change.new if change.old == NOTHING else change.old)
@@ -79,7 +83,9 @@ def apply_patch(files: Mapping[str, str], patch: str) -> dict[str, str]:
 
 def _check_name(name: str) -> None:
     if not FILE_NAME.fullmatch(name):
-        raise UsageError(f"the patch names the file {name[:100]!r}; expected a path such as ledger/reader.py")
+        raise UsageError(
+            f"the patch names the file {name[:100]!r}; expected a path such as ledger/reader.py"
+        )
     if name.startswith(PROTECTED):
         raise UsageError(f"the patch changes {name!r}; tests are given, change the package instead")
 
@@ -98,7 +104,9 @@ def _read(patch: str) -> Iterator[_FileChange]:
             number += 2
         elif match := _HUNK.match(line):
             if change is None:
-                raise UsageError(f"line {number + 1} of the patch is a hunk before any `--- a/FILE` line")
+                raise UsageError(
+                    f"line {number + 1} of the patch is a hunk before any `--- a/FILE` line"
+                )
             hunk = _Hunk(int(match[1]))
             number = _read_hunk(lines, number + 1, hunk)
             change.hunks.append(hunk)
@@ -107,7 +115,9 @@ def _read(patch: str) -> Iterator[_FileChange]:
     if change is not None:
         yield change
     elif patch.strip():
-        raise UsageError("the answer is no patch; expected a unified diff with `--- a/FILE` and `+++ b/FILE`")
+        raise UsageError(
+            "the answer is no patch; expected a unified diff with `--- a/FILE` and `+++ b/FILE`"
+        )
 
 
 def _read_hunk(lines: list[str], number: int, hunk: _Hunk) -> int:
@@ -162,7 +172,9 @@ def _find(lines: list[str], hunk: _Hunk, shift: int, name: str) -> int:
     stated = max(0, hunk.start - 1 + shift) if size else min(len(lines), hunk.start + shift)
     if lines[stated : stated + size] == hunk.old:
         return stated
-    places = [place for place in range(len(lines) - size + 1) if lines[place : place + size] == hunk.old]
+    places = [
+        place for place in range(len(lines) - size + 1) if lines[place : place + size] == hunk.old
+    ]
     if len(places) != 1:
         count = "nowhere" if not places else f"in {len(places)} places"
         first = next((line for line in hunk.old if line.strip()), "")

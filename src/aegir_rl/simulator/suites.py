@@ -26,12 +26,10 @@ from typing import Any
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.simulator.checking import check
 from aegir_rl.simulator.kinds import PASSED
-from aegir_rl.simulator.sandbox.program import Limits, Sandbox
+from aegir_rl.simulator.sandbox.program import Sandbox
 from aegir_rl.simulator.task import MOST_TASKS, SUITE, Case, Task
 
 MOST_BYTES = 512 << 20
-LIMITS = Limits(wall_seconds=30.0, cpu_seconds=20.0, memory_bytes=512 << 20)
-"""Of a reference solution with the tests of its problem; some count to millions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +73,8 @@ def verify_suite(tasks: Iterable[Task], sandbox: Sandbox) -> VerifiedSuite:
     """Run every solution and every starter; public cases that the solution fails are left out."""
     kept, refused, solved, starters = [], list[str](), 0, 0
     for task in tasks:
-        verdict = check(sandbox, task.solution, task, task.hidden, LIMITS)
-        empty = check(sandbox, task.starter, task, task.hidden, LIMITS).ok
+        verdict = check(sandbox, task.solution, task, task.hidden)
+        empty = check(sandbox, task.starter, task, task.hidden).ok
         solved, starters = solved + verdict.ok, starters + empty
         if not verdict.ok:
             refused.append(f"task {task.id!r}: its known solution {verdict.describe('tests')}")
@@ -102,7 +100,11 @@ def _rows(path: Path) -> list[Any]:
     if content.lstrip()[:1] == b"[":
         return _parse(content, f"{path} is no list in JSON")
     lines = enumerate(content.split(b"\n"), start=1)
-    rows = [_parse(line, f"line {number} of {path} is no JSON") for number, line in lines if line.strip()]
+    rows = [
+        _parse(line, f"line {number} of {path} is no JSON")
+        for number, line in lines
+        if line.strip()
+    ]
     if len(rows) > MOST_TASKS:
         raise UsageError(f"{path} holds more than {MOST_TASKS:,} problems; split it")
     return rows

@@ -74,7 +74,7 @@ def test_a_problem_whose_solution_fails_is_refused_by_its_name(sandbox: Sandbox,
             "AssertionError",
         ),
         (
-            "import os\nmessage = b'{\"value\": \"passed\"}'\n"
+            'import os\nmessage = b\'{"value": "passed"}\'\n'
             "def pair(text):\n    os.write(3, len(message).to_bytes(4, 'big') + message)\n",
             "Bad file descriptor",
         ),
@@ -97,9 +97,7 @@ def test_a_solution_can_neither_forge_nor_read_the_tests(
 
 
 def test_values_cross_as_what_they_are(sandbox: Sandbox, tmp_path):
-    shapes = (
-        "[1, 2.5, 'é', None, True, (1,), {2}, frozenset([3]), {'a': b'b'}, 1j, float('inf'), 10**30]"
-    )
+    shapes = "[1, 2.5, 'é', None, True, (1,), {2}, frozenset([3]), {'a': b'b'}, 1j, float('inf'), 10**30]"
     row = {
         **HUMANEVAL[1],
         "canonical_solution": f"    return {shapes} if text else iter([1, 2])\n",

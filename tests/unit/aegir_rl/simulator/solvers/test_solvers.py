@@ -16,7 +16,8 @@ from aegir_rl.simulator.families.registry import FAMILIES
 from aegir_rl.simulator.generate import generate_tasks
 from aegir_rl.simulator.sandbox import Sandbox
 from aegir_rl.simulator.solver_table import SolverOutcome, SolverTable, measure, measure_solvers
-from aegir_rl.simulator.solvers.llm import LlmSolver, question, read_module, read_patch
+from aegir_rl.simulator.prompts import question, read_module, read_patch
+from aegir_rl.simulator.solvers.llm import LlmSolver
 from aegir_rl.simulator.solvers.mutations import mutate
 from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
 from aegir_rl.simulator.solvers.solver import attempt
@@ -205,7 +206,9 @@ def test_llm_is_off_without_an_endpoint_and_asks_again_with_the_failures():
 
 def test_of_several_blocks_the_last_complete_one_in_python_is_the_answer():
     assert read_module("x = 1") == "x = 1"
-    draft = "First:\n```python\nx = 1\n```\nBetter:\n```py\ny = 2\n```\nIt prints:\n```text\n2\n```\n"
+    draft = (
+        "First:\n```python\nx = 1\n```\nBetter:\n```py\ny = 2\n```\nIt prints:\n```text\n2\n```\n"
+    )
     assert read_module(draft) == "y = 2\n"
     assert read_module(draft + "```python\nz = ") == "y = 2\n"  # cut off
     assert "hidden" not in question(adding_task(1).public_view())
