@@ -47,8 +47,9 @@ PUBLIC = {
         "save_heat_map"
     ),
     "aegir_rl.simulator": (
-        "Budget Case Episodes Outcome OutcomeCache OutcomeTable PublicTask SimulatorEnv SimulatorVectorEnv Task Verdict "
-        "build_table check collect play read_tasks run_attempt write_tasks"
+        "Budget Case CodingBudget CodingEnv CodingEpisode Episodes Outcome OutcomeCache OutcomeTable PublicTask SimulatorEnv "
+        "SimulatorVectorEnv Task TaskDataset Verdict build_table check collect create play read_suite read_tasks run_attempt "
+        "score_answer write_dataset write_tasks"
     ),
     "aegir_rl.simulator.sandbox": ("CallResult Execution Limits Program Sandbox open_sandbox"),
     "aegir.swarm": (

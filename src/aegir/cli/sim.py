@@ -32,10 +32,12 @@ from aegir_rl.simulator.task import read_tasks, write_tasks
     "--families",
     metavar="NAMES",
     default="",
-    help="Only these families, separated by commas. Default: all.",
+    help="Only these families, separated by commas. Default: all but repositories.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the statistics as one JSON object.")
-def generate(count: int, out: Path, seed: int, families: str, as_json: bool) -> None:
+def generate(
+    count: int, out: Path, seed: int, level: int | None, families: str, as_json: bool
+) -> None:
     """Make software tasks about tables, with known solutions that were verified in the sandbox.
 
     Count, seed and families determine the tasks. Starter code and trivial solutions fail the hidden tests, and no two tasks
@@ -48,6 +50,7 @@ def generate(count: int, out: Path, seed: int, families: str, as_json: bool) -> 
             sandbox,
             seed=seed,
             families=names,
+            level=level,
             track=lambda numbers: track(numbers, "generating"),
         )
     write_tasks(result.tasks, out)
