@@ -32,7 +32,7 @@ LADDERS = {
         "pipeline",
         "evaluation masking",
         "engines",
-        "service",
+        "service agents",
         "cli",
         "__init__ __main__",
     ],
