@@ -21,6 +21,7 @@ BENCHMARKS = (
     "columns",
     "folder",
     "cold_start",
+    "agent_start",
     "large_file",
     "mutated_files",
     "install_size",

@@ -6,9 +6,11 @@ Standard output belongs to the protocol: while the server runs, what anything el
 loaded while the client is still saying hello. A tool that refuses answers with its sentence, marked as an error.
 """
 
+import json
 from collections.abc import Callable
 from functools import wraps
 from importlib.metadata import version
+from inspect import cleandoc
 from threading import Thread
 from typing import Any
 
@@ -22,8 +24,9 @@ Tool = Callable[..., dict[str, Any]]
 
 def serve(tools: AgentTools) -> None:
     """Answer until standard input ends; raise `UsageError` if the package is missing."""
+    server = build_server(tools)
     Thread(target=tools.warm_up, daemon=True).start()
-    build_server(tools).run("stdio")
+    server.run("stdio")
 
 
 def build_server(tools: AgentTools) -> Any:
@@ -48,12 +51,9 @@ def build_server(tools: AgentTools) -> Any:
     )
     for tool in (tools.annotate, tools.explain, tools.types, tools.diff, tools.sample):
         hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-        server.add_tool(_refusing(tool), annotations=hints, structured_output=False)
+        _add(server, tool, hints)
     hints = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-    server.add_tool(_refusing(tools.mask), annotations=hints, structured_output=False)
-
-    def vocabulary() -> str:
-        return tools.vocabulary()
+    _add(server, tools.mask, hints)
 
     def entry(name: str) -> dict[str, Any]:
         return tools.types(name)
@@ -61,23 +61,28 @@ def build_server(tools: AgentTools) -> Any:
     json_type = "application/json"
     server.resource(
         VOCABULARY, mime_type=json_type, description="Every name that answers use, defined."
-    )(vocabulary)
+    )(tools.vocabulary)
     server.resource(ENTRY, mime_type=json_type, description="One of these names.")(
         _refusing(entry, resource=True)
     )
     return server
 
 
-def _refusing(tool: Tool, *, resource: bool = False) -> Tool:
-    """The tool, whose errors reach the agent as their sentence."""
+def _add(server: Any, tool: Tool, hints: Any) -> None:
+    text = cleandoc(tool.__doc__ or "")
+    server.add_tool(_refusing(tool), description=text, annotations=hints, structured_output=False)
+
+
+def _refusing(tool: Tool, *, resource: bool = False) -> Callable[..., str]:
+    """The tool with its answer as JSON on one line, a third of the tokens of an indented one; errors reach the agent as their sentence."""
     from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 
     refused = ResourceError if resource else ToolError
 
     @wraps(tool)
-    def call(*arguments: Any, **named: Any) -> dict[str, Any]:
+    def call(*arguments: Any, **named: Any) -> str:
         try:
-            return tool(*arguments, **named)
+            return json.dumps(tool(*arguments, **named), ensure_ascii=False)
         except AegirError as error:
             raise refused(str(error)) from None
 
