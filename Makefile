@@ -27,7 +27,7 @@ test-cluster: .venv/cluster bubblewrap
 
 # Extras that few need; without them `make test` skips these.
 test-extras: .venv/extras
-	$(BIN)/python -m pytest tests/end_to_end/test_agents.py
+	$(BIN)/python -m pytest tests/end_to_end/test_agents.py tests/unit/test_python_and_notebooks.py
 
 # The oldest versions that pyproject.toml allows, without what trains.
 test-oldest: .venv/oldest/bin/python bubblewrap
@@ -87,7 +87,7 @@ bench: .venv/bench
 	touch $@
 
 .venv/extras: .venv/dev
-	$(PIP) --editable rl --editable '.[mcp]'
+	$(PIP) --editable rl --editable '.[mcp]' 'sqlalchemy>=2.0,<3'
 	touch $@
 
 .venv/bench: .venv/base

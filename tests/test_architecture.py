@@ -34,7 +34,7 @@ LADDERS = {
         "engines",
         "service agents",
         "cli",
-        "__init__ __main__",
+        "__init__ __main__ accessors",
     ],
     "aegir.lab": ["lab.nets", "swarm", "lab"],
 }
