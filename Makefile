@@ -27,7 +27,7 @@ test-cluster: .venv/cluster bubblewrap
 
 # Extras that few need; without them `make test` skips these.
 test-extras: .venv/extras
-	$(BIN)/python -m pytest tests/end_to_end/test_agents.py tests/unit/test_python_and_notebooks.py
+	$(BIN)/python -m pytest tests/end_to_end/test_agents.py tests/unit/test_python_and_notebooks.py tests/unit/tables/test_lake.py
 
 # The oldest versions that pyproject.toml allows, without what trains.
 test-oldest: .venv/oldest/bin/python bubblewrap
@@ -87,7 +87,7 @@ bench: .venv/bench
 	touch $@
 
 .venv/extras: .venv/dev
-	$(PIP) --editable rl --editable '.[mcp]' 'sqlalchemy>=2.0,<3'
+	$(PIP) --editable rl --editable '.[lake,mcp]' 'moto[server]>=5,<6' 'sqlalchemy>=2.0,<3'
 	touch $@
 
 .venv/bench: .venv/base

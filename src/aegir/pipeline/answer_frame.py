@@ -47,7 +47,7 @@ def answer_frame(tables: Sequence[TableAnnotation], library: str | None = None) 
         return pandas.DataFrame(rows, columns=names)
     import polars
 
-    columns = {name: [row.get(name) for row in rows] for name in names}
+    columns: dict[str, list[Any]] = {name: [row.get(name) for row in rows] for name in names}
     for end in ("min", "max"):  # of numbers or dates, by column; a column of polars has one type
         columns[end] = [None if value is None else str(value) for value in columns[end]]
     columns["tags"] = [list(tags) for tags in columns["tags"]]

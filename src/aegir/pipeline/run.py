@@ -33,6 +33,7 @@ from aegir.tables.database_urls import DatabaseUrl, parse_database_url
 from aegir.tables.formats import find_table_files, is_expanded, is_url
 from aegir.tables.overrides import NO_OVERRIDES, Overrides
 from aegir.tables.readers import read_tables
+from aegir.tables.remote_names import is_remote, shown
 from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError
 
@@ -283,6 +284,11 @@ def find_places(
         return [source]
     name = str(source)
     try:
+        if is_remote(source):
+            from aegir.tables.lake import find_remote
+
+            name = shown(name)
+            return find_remote(str(source))
         if is_url(source):
             name = name.partition("://")[0] + "://…"  # a password may follow
             return [parse_database_url(str(source)).selecting(tuple(tables))]
@@ -291,8 +297,8 @@ def find_places(
         from aegir.pipeline.folders import find_tables_among
 
         return find_tables_among(source, say)
-    except UsageError as error:
-        return [Failure(name, str(error), UsageError)]
+    except (UsageError, UnreadableTable) as error:
+        return [Failure(name, str(error), type(error))]
 
 
 def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[Answered]:
@@ -366,12 +372,13 @@ def read_source(
     overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table | Failure]:
     """Yield the tables of a source, with names alone if only these are asked for; at last a `Failure` if it cannot be read, or not to its end."""
-    if is_url(source):
+    if is_url(source) and not is_remote(source):
         (source,) = find_places(source)
     if isinstance(source, Failure):
         yield source
         return
     name = str(source) if isinstance(source, str | Path | DatabaseUrl) else "table"
+    name = shown(name) if is_remote(source) else name
     if name == "-" and sys.stdin is None:
         yield Failure(name, "standard input is closed; give a file, or pipe a table in")
         return
