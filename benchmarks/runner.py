@@ -22,6 +22,7 @@ BENCHMARKS = (
     "folder",
     "profile",
     "cold_start",
+    "agent_start",
     "large_file",
     "mutated_files",
     "install_size",

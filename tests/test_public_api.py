@@ -11,7 +11,7 @@ from command_line import run_process
 
 SOURCE = Path(__file__).parent.parent / "src"
 PUBLIC = {
-    "aegir": "Annotations Column ColumnAnnotation Guess Table TableAnnotation annotate mask read_tables",
+    "aegir": "Annotations Column ColumnAnnotation Guess Table TableAnnotation annotate annotate_async mask read_tables",
     "aegir_rl.episode": "ABSENT Choice Decision Episode EpisodeBatch LABEL NO_CHOICE Source TimedStep",
     "aegir_rl.rewards": (
         "CombinedReward FinishWeights ParallelWeights RewardBreakdown RunningNormalizer combine_rewards "
@@ -81,6 +81,11 @@ def test_type_checkers_see_the_names_that_are_loaded(package: str):
     assert sorted(name for name, _ in imports) == sorted(PUBLIC[package].split())
     for name, home in imports:
         assert getattr(import_module(home), name) is getattr(sys.modules[package], name)
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_dir_lists_the_names_that_a_package_offers(package: str):
+    assert dir(import_module(package)) == sorted(PUBLIC[package].split())
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -31,7 +31,7 @@ def import_suite(
     """
     tasks = read_suite(suite, path)
     with open_sandbox(packages=packages) as sandbox:
-        verified = verify_suite(track(tasks, "verifying", by_thread=False), sandbox)
+        verified = verify_suite(track(tasks, "verifying"), sandbox)
     for sentence in verified.refused:
         tell(f"left out: {sentence}")
     if not verified.tasks:
