@@ -8,7 +8,7 @@ PIP := AEGIR_RELEASE=1 $(BIN)/python -m pip install --quiet --disable-pip-versio
 # The exact versions, with hashes, that `make test` installs; `make test LOCK=` takes the newest within the bounds of pyproject.toml.
 LOCK ?= requirements/test.txt
 
-.PHONY: demo test test-slow test-cluster test-oldest check fix reference bench bubblewrap axe lock wheels clean
+.PHONY: demo test test-slow test-cluster test-plugins test-extras test-oldest check fix reference bench bubblewrap axe lock wheels clean
 
 demo: .venv/base
 	$(BIN)/aegir annotate examples
@@ -24,6 +24,15 @@ test-slow: .venv/dev bubblewrap
 # Ray is as large as half of the rest, so `make test` skips these.
 test-cluster: .venv/cluster bubblewrap
 	$(BIN)/python -m pytest tests/end_to_end/test_ray_cluster.py
+
+# Adapters for other trainers against the installed packages, each in an environment of its own in .venv/plugins (6 GB); prints
+# the versions. `make test-plugins DOORS="trl verl"` tests some.
+test-plugins: .venv/dev bubblewrap
+	$(BIN)/python tests/plugins/installed.py $(DOORS)
+
+# Extras that few need; without them `make test` skips these.
+test-extras: .venv/extras
+	$(BIN)/python -m pytest tests/end_to_end/test_agents.py tests/unit/test_python_and_notebooks.py tests/unit/tables/test_lake.py
 
 # The oldest versions that pyproject.toml allows, without what trains.
 test-oldest: .venv/oldest/bin/python bubblewrap
@@ -80,6 +89,10 @@ bench: .venv/bench
 
 .venv/cluster: .venv/dev
 	$(PIP) --editable rl --editable '.[cluster]'
+	touch $@
+
+.venv/extras: .venv/dev
+	$(PIP) --editable rl --editable '.[lake,mcp]' 'moto[server]>=5,<6' 'sqlalchemy>=2.0,<3'
 	touch $@
 
 .venv/bench: .venv/base

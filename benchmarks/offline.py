@@ -6,7 +6,8 @@ intervals; obp's values must be the same to 1e-6. Both references need an enviro
 `pip install d3rlpy==2.8.1`, then `pip install --no-deps --ignore-requires-python obp==0.5.7` with pandas, matplotlib, seaborn,
 pyyaml and pingouin: obp pins torch 1.12 and numpy 1.23, which are not to be had for this Python, and works with newer ones.
 
-Coverage: how often 95 % intervals hold the true value in the synthetic world. Writers: 200 are killed with SIGKILL; the figure
+Coverage: how often 95 % intervals hold the true value in the synthetic world; how often the interval of the cross-fitted
+difference holds what the policies of the folds are really better by, and how often the gate opens. Writers: 200 are killed with SIGKILL; the figure
 counts lost or torn rows.
 """
 
@@ -30,7 +31,7 @@ from aegir_rl.offline.logged_decisions import LoggedDecisions
 from aegir_rl.offline.q_learning import learn_values
 from benchmarks.killed_writers import count_faults, kill_writers
 from benchmarks.measuring import Runs, cpu_seconds
-from benchmarks.offline_worlds import EXPLORATION, count_covered
+from benchmarks.offline_worlds import EXPLORATION, GAIN, NOTHING, count_covered, count_verdicts
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, Target, at_least, at_most
 
@@ -39,6 +40,8 @@ ROWS, FEATURES, ACTIONS = 50_000, 16, 6
 STEPS = 300
 HIDDEN = (256, 256)
 WORLDS, EPISODES = 1000, 800
+VERDICT_SHARE, VERDICT_EPISODES = 5, 1500
+"""Of the worlds, cross-fitted ones, because each trains some twenty policies; and their episodes."""
 KILLS = 200
 MOST_DIFFERENCE = 1e-6
 ESTIMATED = ("ips", "snips", "dm", "dr")
@@ -68,8 +71,13 @@ def run(options: Options) -> Result:
         for name, share in covered.items()
     ]
     faults = _killed(kills)
-    measurements = [*training.values(), ours, *coverage, faults]
+    verdicts = _verdicts(worlds // VERDICT_SHARE or 1)
+    measurements = [*training.values(), ours, *coverage, *verdicts, faults]
     targets: list[Target] = [at_most(faults, ZERO)]
+    if not options.quick:
+        held, opened, nothing_held, wrongly = verdicts
+        targets += [at_least(held, 0.92), at_least(opened, 0.8)]
+        targets += [at_least(nothing_held, 0.92), at_most(wrongly, 0.04)]
     for name, each in zip(covered, coverage, strict=True):
         targets.append(at_least(each, 0.93))
         if name not in ("dm", "fqe"):  # these hold the whole interval of dr besides their own
@@ -173,6 +181,16 @@ def _steps(name: str, steps: int, repeats: int, work: Callable[[], Any]) -> Meas
 def _milliseconds(name: str, repeats: int, work: Callable[[], Any]) -> Measurement:
     work()
     return Measurement(name, "CPU ms", Runs(tuple(1e3 * cpu_seconds(work) for _ in range(repeats))))
+
+
+def _verdicts(worlds: int) -> list[Measurement]:
+    """Coverage of cross-fitted intervals and share of open gates, where there is something to gain and where there is not."""
+    found = []
+    for what, slope in (("something to gain", GAIN), ("nothing to gain", NOTHING)):
+        held, better = count_verdicts(worlds, VERDICT_EPISODES, slope)
+        found.append(Measurement(f"cross-fitted coverage, {what}", "share", Runs((held,))))
+        found.append(Measurement(f"gate opens, {what}", "share", Runs((max(better, ZERO),))))
+    return found
 
 
 def _killed(kills: int) -> Measurement:

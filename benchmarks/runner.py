@@ -20,7 +20,9 @@ from benchmarks.result import Result
 BENCHMARKS = (
     "columns",
     "folder",
+    "profile",
     "cold_start",
+    "agent_start",
     "large_file",
     "mutated_files",
     "install_size",

@@ -22,7 +22,8 @@ LADDERS = {
         "processes episode observe",
         "rewards raters health",
         "rl offline",
-        "simulator plugins",
+        "simulator",
+        "plugins",
     ],
     "aegir": [
         "tables vocabulary",
@@ -32,9 +33,9 @@ LADDERS = {
         "pipeline",
         "evaluation masking",
         "engines",
-        "service",
+        "service agents",
         "cli",
-        "__init__ __main__",
+        "__init__ __main__ accessors",
     ],
     "aegir.lab": ["lab.nets", "swarm", "lab"],
 }

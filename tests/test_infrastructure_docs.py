@@ -15,7 +15,9 @@ from command_line import run
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@pytest.mark.parametrize("name", ["curriculum", "health", "learning-rules", "offline-rl"])
+@pytest.mark.parametrize(
+    "name", ["curriculum", "health", "learning-rules", "offline-rl", "real-logs"]
+)
 def test_the_code_on_the_page_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     known = dict(curriculum_strategies.STRATEGIES)
     monkeypatch.setattr(curriculum_strategies, "STRATEGIES", known)

@@ -11,7 +11,7 @@ from command_line import run_process
 
 SOURCE = Path(__file__).parent.parent / "src"
 PUBLIC = {
-    "aegir": "Annotations Column ColumnAnnotation Guess Table TableAnnotation annotate mask read_tables",
+    "aegir": "Annotations Column ColumnAnnotation Guess Table TableAnnotation annotate annotate_async mask read_tables",
     "aegir_rl.episode": "ABSENT Choice Decision Episode EpisodeBatch LABEL NO_CHOICE Source TimedStep",
     "aegir_rl.rewards": (
         "CombinedReward FinishWeights ParallelWeights RewardBreakdown RunningNormalizer combine_rewards "
@@ -28,11 +28,12 @@ PUBLIC = {
         "measure_routing measure_values"
     ),
     "aegir_rl.rl": (
-        "AdaptiveKlControl BandForm CriticalPath Curriculum FixedKlControl LinearSchedule "
+        "AdaptiveKlControl BandForm CispoForm CriticalPath Curriculum FixedKlControl LinearSchedule "
         "PolicyLoss PpoForm SmoothLambdas StagedLambdas Strategy TokenWeights "
         "compute_critical_path compute_entropy compute_gae compute_information "
-        "compute_policy_loss compute_reference_kl compute_stage_times compute_token_weights "
-        "group_advantages leave_one_out_advantages mark_boundaries register_strategy"
+        "compute_policy_loss compute_reference_kl compute_stage_times compute_token_weights draw_waits find_waits "
+        "group_advantages leave_one_out_advantages mark_boundaries read_spans register_strategy "
+        "truncate_importance"
     ),
     "aegir_rl.offline": (
         "DecisionStore Estimate FittedQ LearningSettings LoggedDecisions PolicyComparison RewardWeights RoutingPolicy "
@@ -46,8 +47,9 @@ PUBLIC = {
         "save_heat_map"
     ),
     "aegir_rl.simulator": (
-        "Budget Case Episodes Outcome OutcomeCache OutcomeTable PublicTask SimulatorEnv SimulatorVectorEnv Task Verdict "
-        "build_table check collect play read_tasks run_attempt write_tasks"
+        "Budget Case CodingBudget CodingEnv CodingEpisode Episodes Outcome OutcomeCache OutcomeTable PublicTask SimulatorEnv "
+        "SimulatorVectorEnv Task TaskDataset Verdict build_table check collect create play read_suite read_tasks run_attempt "
+        "score_answer write_dataset write_tasks"
     ),
     "aegir_rl.simulator.sandbox": ("CallResult Execution Limits Program Sandbox open_sandbox"),
     "aegir.swarm": (
@@ -79,6 +81,11 @@ def test_type_checkers_see_the_names_that_are_loaded(package: str):
     assert sorted(name for name, _ in imports) == sorted(PUBLIC[package].split())
     for name, home in imports:
         assert getattr(import_module(home), name) is getattr(sys.modules[package], name)
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_dir_lists_the_names_that_a_package_offers(package: str):
+    assert dir(import_module(package)) == sorted(PUBLIC[package].split())
 
 
 def test_an_unknown_name_is_an_attribute_error():

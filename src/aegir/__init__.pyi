@@ -4,6 +4,7 @@ from aegir.answers.annotation import TableAnnotation as TableAnnotation
 from aegir.masking.masking import mask as mask
 from aegir.pipeline.run import Annotations as Annotations
 from aegir.pipeline.run import annotate as annotate
+from aegir.pipeline.run import annotate_async as annotate_async
 from aegir.tables.readers import read_tables as read_tables
 from aegir.tables.table import Column as Column
 from aegir.tables.table import Table as Table

@@ -219,7 +219,7 @@ def test_reading_text_does_not_load_a_database():
     code = (
         "import sys, aegir\n"
         "aegir.annotate(sys.argv[1])\n"
-        "print([name for name in ('duckdb', 'rich', 'nanoarrow') if name in sys.modules])"
+        "print([name for name in ('duckdb', 'nanoarrow') if name in sys.modules])"
     )
     assert run_process(EXAMPLES / "books.csv", python=code).out == "[]\n"
 

@@ -1,5 +1,6 @@
 """The RL library stands alone: its wheel, in an environment that has numpy and nothing else."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -11,13 +12,17 @@ import pytest
 
 LIBRARY = Path(__file__).parents[2] / "rl"
 LARGEST_WHEEL = 2_000_000
+SLOWEST_IMPORT = 0.15
+"""CPU seconds, beside those of numpy."""
 NO_INDEX = ("No matching distribution", "Could not find a version", "Failed to establish")
 
 IMPORTS = """
 import importlib, pkgutil
 import aegir_rl
 
-EXTRAS = {"gymnasium", "duckdb", "psycopg", "yaml"}
+TRAINERS = {"atroposlib", "openenv", "skyrl_gym", "stable_baselines3", "torch", "verifiers"}
+
+EXTRAS = {"gymnasium", "duckdb", "psycopg", "yaml", *TRAINERS}
 for found in pkgutil.walk_packages(aegir_rl.__path__, "aegir_rl."):
     try:
         module = importlib.import_module(found.name)
@@ -93,11 +98,17 @@ def test_the_wheel_is_small_and_holds_the_data_of_the_library(wheel: Path):
     assert "aegir_rl/simulator/ppo/routing.yaml" in names
 
 
-def test_every_module_is_imported_with_numpy_alone_but_those_of_gymnasium(python: Path):
+def test_every_module_is_imported_with_numpy_alone_but_those_of_a_trainer(python: Path):
     done = run(python, "-I", "-c", IMPORTS)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [
+        "aegir_rl.plugins.atropos_env",
         "aegir_rl.plugins.gymnasium",
+        "aegir_rl.plugins.openenv",
+        "aegir_rl.plugins.skyrl_gym",
+        "aegir_rl.plugins.stable_baselines3",
+        "aegir_rl.plugins.torch_objectives",
+        "aegir_rl.plugins.verifiers",
         "aegir_rl.simulator.environment",
     ]
 
@@ -109,3 +120,27 @@ def test_advantages_agreement_a_store_and_cql_work_without_anything_else(
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["['aegir_rl',", "'numpy']"]
     assert (tmp_path / "cql.safetensors").stat().st_size > 0
+
+
+def test_the_readme_solves_five_problems_in_five_snippets_that_print_what_it_says(python: Path):
+    text = (LIBRARY / "README.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^## .*\n\n```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert len(snippets) == 5
+    for snippet in snippets:
+        done = run(python, "-I", "-c", snippet)
+        assert done.returncode == 0, done.stderr
+        (shown,) = re.findall(r"print\(.*\)  # (.*?)(?: \.\.\.)?$", snippet, re.MULTILINE)
+        assert done.stdout.startswith(shown.partition(":")[0]), done.stdout
+
+
+def test_importing_what_the_readme_uses_is_quick(python: Path):
+    names = "aegir_rl.raters aegir_rl.health aegir_rl.rl aegir_rl.offline"
+    code = (
+        "import time; import numpy; began = time.process_time()\n"
+        "from aegir_rl.raters import RewardEnsemble\nfrom aegir_rl.health import HealthMonitor\n"
+        "from aegir_rl.rl import Curriculum, find_waits\nfrom aegir_rl.offline import estimate_values\n"
+        f"import {names.replace(' ', ', ')}\n"
+        "print(time.process_time() - began)"
+    )
+    seconds = min(float(run(python, "-I", "-c", code).stdout) for _ in range(5))
+    assert seconds <= SLOWEST_IMPORT

@@ -22,7 +22,7 @@ from aegir.answers.writers import CSV_HEADER, FORMATS
 from aegir_rl.base.text import escape_controls, escape_formula, escape_surrogates
 from answer_columns import annotations
 
-LAW = settings(deadline=None)  # the first example pays for importing rich
+LAW = settings(deadline=None)  # the first example pays for imports
 
 
 @LAW

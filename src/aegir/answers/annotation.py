@@ -15,8 +15,9 @@ Promises
     cannot be read back, in one sentence that names the part at fault.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from difflib import get_close_matches
 from typing import Any
 
 from aegir.answers.keys import (
@@ -167,6 +168,55 @@ class TableAnnotation:
     """Of an answer that was read from JSON: the numbers of rows, and under `columns` the statistics of each column."""
     sketches: tuple[KeySketch, ...] = field(default=(), compare=False, repr=False)
     """What is kept of the columns that may take part in keys."""
+
+    def __iter__(self) -> Iterator[ColumnAnnotation]:
+        return iter(self.columns)
+
+    def __getitem__(self, column: int | str) -> ColumnAnnotation:
+        """The answer for a column, by its index or its name; of several of one name the first."""
+        if isinstance(column, int):
+            return self.columns[column]
+        for each in self.columns:
+            if each.name == column:
+                return each
+        raise UsageError(_no_such("column", column, [each.name or "" for each in self.columns]))
+
+    @property
+    def personal(self) -> tuple[ColumnAnnotation, ...]:
+        """The columns that are likely to hold personal data."""
+        return tuple(column for column in self.columns if column.personal)
+
+    def _repr_html_(self) -> str:
+        """The answer as a notebook shows it."""
+        from aegir.answers.notebook import notebook_html
+
+        return notebook_html([self])
+
+
+def find_table(tables: Sequence[TableAnnotation], name: str) -> TableAnnotation:
+    """Return the answer to the table of this name, else the only one that is called so without suffix or file: `orders` of `shop.db#orders`."""
+    for names in (lambda table: (table,), _short_names):
+        found = [each for each in tables if name in names(each.table)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            sources = ", ".join(str(each.source) for each in found[:5])
+            raise UsageError(
+                f"{len(found)} tables are called {name!r} ({sources}); take one by its index"
+            )
+    raise UsageError(_no_such("table", name, [each.table for each in tables]))
+
+
+def _short_names(table: str) -> tuple[str, ...]:
+    file, _, part = table.partition("#")
+    return (part,) if part else (file.rpartition(".")[0] or file, file.partition(".")[0])
+
+
+def _no_such(what: str, name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    more = "…" if len(known) > 20 else ""
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known[:20])}{more}"
+    return f"there is no {what} {name!r}; {hint if known else 'there is none'}"
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:

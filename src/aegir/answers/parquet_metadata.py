@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from aegir.answers.annotation import TableAnnotation, annotation_as_dict
-from aegir.answers.parquet_footer import (
+from aegir.answers.writers import quoted_json
+from aegir.tables.parquet_footer import (
     ENCRYPTION_ALGORITHM,
     SIGNING_KEY,
     BrokenFooter,
@@ -32,7 +33,6 @@ from aegir.answers.parquet_footer import (
     split_struct,
     with_metadata,
 )
-from aegir.answers.writers import quoted_json
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.files import NewContent, replacing
 

@@ -21,12 +21,12 @@ Promises
   - reasons are cut between words, and end in a mark of omission then.
 """
 
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, starmap
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.cells import cell_length, first_cells, terminal_width, wrapped
 from aegir.answers.wording import (
     SURE,
     is_unsure,
@@ -59,6 +59,8 @@ MARK = 2
 INDENT = 4
 """How far reasons stand in below their column."""
 LEAST_ROOM_FOR_REASONS = 24
+STYLES = {"bold": "1", "dim": "2", "green": "32", "yellow": "33", "magenta": "35", "cyan": "36"}
+"""The escape sequence of each style."""
 DANGLING = frozenset(("and", "as", "by", "header", "like", "reads", "such", "with"))
 """Words a cut sentence should not end in: what they announce is gone."""
 
@@ -87,7 +89,7 @@ def render_text(
 ) -> str:
     """A block per table; `width` None means the terminal's, at most 120; `why` prints all reasons whole."""
     if width is None:
-        width = max(60, min(120, shutil.get_terminal_size((120, 24)).columns))
+        width = max(60, terminal_width())
     return "\n".join(_block(annotation, colour, width, why) for annotation in annotations)
 
 
@@ -180,13 +182,11 @@ def _choose_widths(
     rows: Sequence[Sequence[_Cell]], reasons: Sequence[str], width: int
 ) -> list[int]:
     """Widths for all columns, or for all but the reasons when there are none or no room is left."""
-    from rich.cells import cell_len
-
     room = width - MARK - GAP * (len(WIDEST) - 1)
     natural = _natural_widths(rows)
     if sum(natural) > room:
         natural = _natural_widths([[replace(cell, remark="") for cell in row] for row in rows])
-    longest = max(map(cell_len, reasons), default=0)
+    longest = max(map(cell_length, reasons), default=0)
     left = room - GAP - sum(natural)
     if longest and left >= min(longest, LEAST_ROOM_FOR_REASONS):
         return [*natural, max(len(HEADINGS[-1]), min(left, longest))]
@@ -202,9 +202,7 @@ def _natural_widths(rows: Sequence[Sequence[_Cell]]) -> list[int]:
 
 
 def _length(cell: _Cell) -> int:
-    from rich.cells import cell_len
-
-    return sum(cell_len(_printable(text)) for text, _ in cell.pieces)
+    return sum(cell_length(_printable(text)) for text, _ in cell.pieces)
 
 
 def _narrowed(widths: Sequence[int], room: int) -> list[int]:
@@ -222,20 +220,9 @@ class _Painter:
     """Turns styled pieces of text into one line that fits, with or without escape sequences."""
 
     def __init__(self, colour: bool, width: int) -> None:
-        from rich.console import Console
-
         self.width = width
+        self.colour = colour
         self.omission = "…" if colour else "..."
-        # All options are set, so neither the terminal nor the environment changes the output.
-        self.console = Console(
-            width=10_000,
-            force_terminal=colour,
-            color_system="standard" if colour else None,
-            no_color=not colour,
-            legacy_windows=False,
-            highlight=False,
-            _environ={},
-        )
 
     def row(self, mark: str, cells: Sequence[_Cell], widths: Sequence[int]) -> str:
         """Cells side by side, each cut or padded to its width; cells without a width are left out."""
@@ -251,48 +238,43 @@ class _Painter:
 
     def line(self, pieces: Sequence[tuple[str, str]]) -> str:
         """Styled pieces on one line, cut at the width, without trailing blanks."""
-        from rich.cells import cell_len
-        from rich.text import Text
-
-        line, room = Text(end=""), self.width
+        fitted, room = [], self.width
         for text, style in pieces:
-            fitted = self.cut(_printable(text), room)
-            line.append(fitted, style)
-            room -= cell_len(fitted)
-        line.rstrip()
-        with self.console.capture() as capture:
-            self.console.print(line, end="", soft_wrap=True)
-        return capture.get()
+            fitted.append((self.cut(_printable(text), room), style))
+            room -= cell_length(fitted[-1][0])
+        while fitted and not (last := fitted[-1][0].rstrip()):
+            fitted.pop()
+        if fitted:
+            fitted[-1] = (last, fitted[-1][1])
+        return "".join(self._styled(text, style) for text, style in fitted)
+
+    def _styled(self, text: str, style: str) -> str:
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def paragraph(self, start: str, text: str, indent: int = INDENT) -> Iterator[str]:
         """The whole text in lines below a column; only a word longer than a line is broken."""
-        from rich.text import Text
-
         room = self.width - indent - len(start)
-        for number, part in enumerate(Text(_printable(text)).wrap(self.console, room)):
+        for number, part in enumerate(wrapped(_printable(text), room)):
             margin = " " * indent + (start if number == 0 else " " * len(start))
-            yield self.line([(margin + part.plain.strip(), "dim")])
+            yield self.line([(margin + part.strip(), "dim")])
 
     def cut(self, text: str, size: int) -> str:
         """The text if it fits in `size` cells, else its beginning and a mark of omission."""
-        from rich.cells import cell_len, set_cell_size
-
-        if cell_len(text) <= size:
+        if cell_length(text) <= size:
             return text
         if size <= len(self.omission):
             return self.omission[:size]
-        return set_cell_size(text, size - len(self.omission)).rstrip() + self.omission
+        size -= len(self.omission)
+        return first_cells(text, size).rstrip() + self.omission
 
     def cut_between_words(self, text: str, size: int) -> str:
         """The text if it fits in `size` cells, else as many whole words as do and a mark of omission."""
-        from rich.cells import cell_len
-
-        if cell_len(text) <= size:
+        if cell_length(text) <= size:
             return text
         words: list[str] = []
         room = size - len(self.omission)
         for word in text.split():
-            room -= cell_len(word) + bool(words)
+            room -= cell_length(word) + bool(words)
             if room < 0:
                 break
             words.append(word)

@@ -32,6 +32,7 @@ from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.readers import read_database
+from aegir.tables.remote_names import is_remote
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.base.text import amount
 from aegir_rl.processes import CAN_FORK, count_cores
@@ -117,7 +118,7 @@ def _over_processes(
         readers = {llm.name: llm}
         ended_after.callback(lambda: tell_usage(llm.settings.model, llm.usage))
     prepared = prepare(settings, readers=readers, say=tell)
-    watched: Iterable[object] = run.watch(track(files, "annotating", by_thread=count == 1))
+    watched: Iterable[object] = run.watch(track(files, "annotating"))
     if run.noun == "source":
         watched = _read_databases(watched, settings)
     if count == 1:
@@ -209,14 +210,18 @@ def _count_workers(asked: int | None, files: Sequence[str | DatabaseUrl]) -> int
 
 def _find_files(
     sources: tuple[str, ...], tables: tuple[str, ...]
-) -> tuple[list[Path | DatabaseUrl], list[Failure]]:
+) -> tuple[list[Path | str | DatabaseUrl], list[Failure]]:
     """The sources that were asked for, each once, and the names that lead to no table; raise if all do."""
     places = dict.fromkeys(
         place for source in sources for place in find_places(source, tables, tell)
     )
     failures = [place for place in places if isinstance(place, Failure)]
-    files = [
-        place if isinstance(place, DatabaseUrl) else Path(str(place))
+    files: list[Path | str | DatabaseUrl] = [
+        place
+        if isinstance(place, DatabaseUrl)
+        else str(place)
+        if is_remote(place)
+        else Path(str(place))
         for place in places
         if not isinstance(place, Failure)
     ]
@@ -228,7 +233,10 @@ def _find_files(
 
 
 def _without_output(
-    files: list[Path | DatabaseUrl], sources: tuple[str, ...], out: Path | None, format_name: str
+    files: list[Path | str | DatabaseUrl],
+    sources: tuple[str, ...],
+    out: Path | None,
+    format_name: str,
 ) -> list[str | DatabaseUrl]:
     """The files to read: all but an earlier answer that is about to be replaced.
 
@@ -263,10 +271,10 @@ def _is_other_answer(out: Path, sources: tuple[str, ...], format_name: str) -> b
     return answer_format(out) not in (None, format_name)
 
 
-def _same_file(first: Path | DatabaseUrl, second: Path) -> bool:
+def _same_file(first: Path | str | DatabaseUrl, second: Path) -> bool:
     path = first.path if isinstance(first, DatabaseUrl) else first
     try:
-        return path is not None and path.samefile(second)
+        return isinstance(path, Path) and path.samefile(second)
     except OSError:  # one of them is missing, or may not be looked at
         return False
 
@@ -295,7 +303,12 @@ class _Run:
     def watch(self, files: Iterable[str | DatabaseUrl]) -> Iterator[str | DatabaseUrl]:
         """Yield the sources, remembering the status of the files to embed into."""
         for file in files:
-            if self.embed and isinstance(file, str) and file.lower().endswith(PARQUET_SUFFIXES):
+            if (
+                self.embed
+                and isinstance(file, str)
+                and file.lower().endswith(PARQUET_SUFFIXES)
+                and not is_remote(file)
+            ):
                 with suppress(OSError):  # reading the file will say what is wrong
                     self._statuses[_real(file)] = os.stat(file)  # noqa: PTH116
             yield file

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from aegir.answers.annotation import TableAnnotation
+from aegir.answers.cells import table_lines
 from aegir.answers.gold_labels import within_vocabulary
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
 from aegir.cli.evaluate_open import show_open
@@ -155,28 +153,31 @@ def _check(name: str, metric: float | None, at_least: float | None) -> None:
 
 
 def _show(result: TaskEvaluation) -> None:
-    console = Console(highlight=False)
-    classes = Table("class", "columns", "answered", "precision", "recall", "F1", box=None)
-    for column in classes.columns[1:]:
-        column.justify = "right"
-    for score in result.f1.classes:
-        rates = (f"{rate:.3f}" for rate in (score.precision, score.recall, score.f1))
-        label = Text(escape_controls(score.label))
-        classes.add_row(label, str(score.support), str(score.predicted), *rates)
-    console.print(classes)
-    points = Table("abstain below", "coverage", "precision", box=None)
-    for point in result.operating_points:
-        precision = f"{point.precision:.3f}" if point.coverage else "-"
-        points.add_row(f"{point.threshold}", f"{point.coverage:.3f}", precision)
-    console.print(points)
+    classes = [
+        (
+            escape_controls(score.label),
+            *(str(count) for count in (score.support, score.predicted)),
+            *(f"{rate:.3f}" for rate in (score.precision, score.recall, score.f1)),
+        )
+        for score in result.f1.classes
+    ]
+    say(*table_lines(("class", "columns", "answered", "precision", "recall", "F1"), classes))
+    points = [
+        (
+            f"{point.threshold}",
+            f"{point.coverage:.3f}",
+            f"{point.precision:.3f}" if point.coverage else "-",
+        )
+        for point in result.operating_points
+    ]
+    say(*table_lines(("abstain below", "coverage", "precision"), points))
     speed = result.columns_per_cpu_second
-    console.print(
+    say(
         f"{result.task} with {result.annotator}: {amount(result.columns, 'labelled column')} "
-        f"in {amount(result.tables, 'table')}\n"
+        f"in {amount(result.tables, 'table')}",
         f"micro F1 {result.f1.micro_f1:.4f}   macro F1 {result.f1.macro_f1:.4f}   "
         f"ECE {result.ece:.4f}   abstained {result.f1.abstained}"
         + (f"   {speed:.0f} columns per CPU second" if speed is not None else ""),
-        soft_wrap=True,
     )
     if result.unknown_labels:
         listed = ", ".join(result.unknown_labels[:NAMES_LISTED])

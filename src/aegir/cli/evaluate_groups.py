@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from aegir.answers.cells import table_lines
+from aegir.cli.terminal import say
 from aegir.evaluation.group_scores import (
     TITLES,
     DomainScores,
@@ -19,37 +17,33 @@ DOMAINS_SHOWN = 10
 """The largest; the others are only in the JSON object."""
 
 
-def show_groups(console: Console, result: GroupScores) -> None:
+def show_groups(result: GroupScores) -> None:
     """Print a line per share, whole and then by domain."""
-    whole = _table("95 % interval over groups")
-    _add(whole, result.scores)
-    console.print(whole, "")
+    say(*_table("95 % interval over groups", _rows(result.scores)), "")
     if named := [domain for domain in result.domains if domain.name is not None]:
-        console.print(_by_domain(named[:DOMAINS_SHOWN]), "")
+        say(*_by_domain(named[:DOMAINS_SHOWN]), "")
 
 
-def _table(first: str) -> Table:
-    table = Table(first, "share", "from", "to", "of", "groups", box=None)
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify = "right"
-    return table
+def _table(first: str, rows: Sequence[Sequence[str]]) -> list[str]:
+    return table_lines((first, "share", "from", "to", "of", "groups"), rows)
 
 
-def _by_domain(domains: Sequence[DomainScores]) -> Table:
+def _by_domain(domains: Sequence[DomainScores]) -> list[str]:
     """Return a table with the shares of each domain."""
-    table = _table("the same by domain")
+    rows: list[Sequence[str]] = []
     for domain in domains:
         sizes = f"{amount(domain.tables, 'table')}, {amount(domain.columns, 'column')}"
-        table.add_row(Text(f"{escape_controls(domain.name or '')}, {sizes}", style="bold"))
-        _add(table, domain.scores, indent="  ")
-    return table
+        rows += [(f"{escape_controls(domain.name or '')}, {sizes}",)]
+        rows += _rows(domain.scores, indent="  ")
+    return _table("the same by domain", rows)
 
 
-def _add(table: Table, scores: Scores, indent: str = "") -> None:
-    for (part, name), title in TITLES.items():
-        if part in scores:
-            table.add_row(indent + title, *_cells(scores[part][name]))
+def _rows(scores: Scores, indent: str = "") -> list[Sequence[str]]:
+    return [
+        (indent + title, *_cells(scores[part][name]))
+        for (part, name), title in TITLES.items()
+        if part in scores
+    ]
 
 
 def _cells(score: Score) -> list[str]:

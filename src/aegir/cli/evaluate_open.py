@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from aegir.answers.cells import table_lines
 from aegir.answers.gold_labels import unknown_names_sentence
 from aegir.cli.evaluate_groups import show_groups
 from aegir.cli.terminal import say
@@ -19,33 +16,32 @@ COLUMNS_WORTH_A_LINE = 30
 
 def show_open(result: OpenEvaluation) -> None:
     """Print the metrics: by domain and by kind, when abstaining, then the totals."""
-    console = Console(highlight=False)
     large = [part for part in result.domains if part.columns >= COLUMNS_WORTH_A_LINE]
     for name, parts in (("domain", large), ("kind", result.kinds)):
         if parts:
-            console.print(_parts_table(name, parts), "")
+            say(*_parts_table(name, parts), "")
     if result.by_group is not None:
-        show_groups(console, result.by_group)
-    console.print(_points_table(result), "")
-    console.print(*_summary(result), sep="\n", soft_wrap=True)
+        show_groups(result.by_group)
+    say(*_points_table(result), "")
+    say(*_summary(result))
     if sentence := unknown_names_sentence(result.unknown_labels):
         say(sentence)
 
 
-def _parts_table(name: str, parts: Sequence[PartMetrics]) -> Table:
-    table = Table(name, "columns", "type right", "label right", "misleading", box=None)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for part in parts:
-        shares = map(_shown, (part.type_right, part.label_right, part.misleading))
-        table.add_row(Text(escape_controls(part.name or "-")), str(part.columns), *shares)
-    return table
+def _parts_table(name: str, parts: Sequence[PartMetrics]) -> list[str]:
+    rows = [
+        (
+            escape_controls(part.name or "-"),
+            str(part.columns),
+            *map(_shown, (part.type_right, part.label_right, part.misleading)),
+        )
+        for part in parts
+    ]
+    return table_lines((name, "columns", "type right", "label right", "misleading"), rows)
 
 
-def _points_table(result: OpenEvaluation) -> Table:
-    table = Table("abstain below", "types: coverage", "precision", box=None)
-    table.add_column("labels: coverage")
-    table.add_column("precision")
+def _points_table(result: OpenEvaluation) -> list[str]:
+    rows = []
     both = (part["confidence"]["operating_points"] for part in (result.type, result.label))
     for points in zip(*both, strict=True):
         shares = [
@@ -53,8 +49,10 @@ def _points_table(result: OpenEvaluation) -> Table:
             for point in points
             for share in (point["coverage"], point["precision"] if point["coverage"] else None)
         ]
-        table.add_row(f"{points[0]['threshold']}", *shares)
-    return table
+        rows.append((f"{points[0]['threshold']}", *shares))
+    return table_lines(
+        ("abstain below", "types: coverage", "precision", "labels: coverage", "precision"), rows
+    )
 
 
 SUMMARY = """\

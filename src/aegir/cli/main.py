@@ -37,7 +37,7 @@ _LINES = Path(__file__).with_name("verbs.tsv").read_text(encoding="utf-8").split
 VERBS = dict(line.split("\t", 1) for line in _LINES[1:])
 """Every verb, and where its command is defined: module of `aegir`:function."""
 HEADINGS = {
-    "Tables": ("annotate", "diff", "mask", "eval", "review", "types", "serve"),
+    "Tables": ("annotate", "diff", "mask", "eval", "review", "types", "serve", "mcp"),
     "More": ("feedback", "doctor", "swarm"),
     "Training": ("train",),
     "Research": ("rl", "rewards", "sim", "runs", "bench"),

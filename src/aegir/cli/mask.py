@@ -19,7 +19,7 @@ WORTH_A_BAR = 32 << 20
 
 @click.command(epilog="Example: aegir mask customers.csv --out masked.csv --key-file mask.key")
 @click.argument("file", type=PathName())
-@verb_options("mask")
+@verb_options("mask", "mask policy", "mask report")
 @verb_options("rows", "seed", "reading", "annotator", "effort", "custom", "memory", "no_memory")
 def mask(
     file: Path,
@@ -37,7 +37,7 @@ def mask(
     for read, what in ((key_file, "the key"), (mask_policy, "the mask policy")):
         if read is not None:
             check_apart(out, read, what)
-    key = _read_key(key_file)
+    key = read_key(key_file)
     policy = read_policy(mask_policy)
     with _Progress(file) as progress:
         report = mask_file(
@@ -59,7 +59,7 @@ def mask(
         say(*str(report).split("\n"))
 
 
-def _read_key(file: Path | None) -> bytes | None:
+def read_key(file: Path | None) -> bytes | None:
     """The key in a file, else that of the environment."""
     if file is None:
         return os.fsencode(os.environ[KEY]) if os.environ.get(KEY) else None

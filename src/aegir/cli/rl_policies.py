@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +18,28 @@ from aegir_rl.offline.choosing import (
     ALPHA,
     ALPHAS,
     Chosen,
-    candidate_name,
+    Recipe,
     choose_policy,
+    train_cloning,
     train_conservative,
 )
-from aegir_rl.offline.cloning import clone_behaviour
+from aegir_rl.offline.cross_fitting import evaluate_cross_fitted
 from aegir_rl.offline.evaluation import PolicyEvaluation, evaluate_policy
 from aegir_rl.offline.learning import LearningSettings
 from aegir_rl.offline.log_files import read_log
 from aegir_rl.offline.logged_decisions import (
     LoggedDecisions,
     LogSource,
-    with_all_outcomes,
     with_constant_baseline,
 )
 from aegir_rl.offline.pages import evaluation_page, evaluation_plots, trial_plots
 from aegir_rl.offline.policy import RoutingPolicy
 
 HELD_OUT = 0.3
-
+"""A usual share, for sentences."""
 
 VALUE_LEARNING = ("policy training", "data source", "value learning", "plots")
-TRAINED = {"held_out": HELD_OUT, "steps": LearningSettings().steps}
+TRAINED = {"held_out": 0.0, "steps": LearningSettings().steps}
 VALUED = {**TRAINED, "gamma": LearningSettings().gamma}
 """Defaults of training a policy, and of training one by values."""
 
@@ -58,16 +59,14 @@ def train_bc(
 ) -> None:
     """Clone the logged behaviour, with calibrated probabilities."""
     log, part = _training_part(data, data_source, held_out)
-    cloned = clone_behaviour(part, LearningSettings(steps=steps, seed=seed))
-    policy = _save(cloned.policy, out, log, held_out)
+    cloned, figures = train_cloning(part, LearningSettings(steps=steps, seed=seed))
+    policy = _save(cloned, out, log, held_out)
     if as_json:
-        click.echo(
-            json.dumps({"version": policy.version, "episodes": part.episodes, **cloned.figures})
-        )
+        click.echo(json.dumps({"version": policy.version, "episodes": part.episodes, **figures}))
     else:
         say(
-            f"{policy.version}: {cloned.accuracy:.1%} of held-out decisions predicted, log loss {cloned.log_loss:.3f}, "
-            f"calibration error {cloned.calibration_error:.3f}"
+            f"{policy.version}: {figures['accuracy']:.1%} of held-out decisions predicted, log loss {figures['log_loss']:.3f}, "
+            f"calibration error {figures['calibration_error']:.3f}"
         )
 
 
@@ -81,7 +80,7 @@ def train_cql(alpha: float, **options: Any) -> None:
     Only the confidence floor, below which the static table decides, is chosen: by the lower bound of the difference to
     it. `aegir rl choose` compares with other policies.
     """
-    _train(lambda log, settings: train_conservative(log, alpha, settings, track), **options)
+    _train(partial(train_conservative, alpha=alpha), **options)
 
 
 @click.command(
@@ -91,13 +90,13 @@ def train_cql(alpha: float, **options: Any) -> None:
 def choose(alphas: tuple[float, ...], **options: Any) -> None:
     """Train behaviour cloning, a reward model and conservative Q-learning, and write the best.
 
-    Policy and confidence floor are those with the best lower bound of the difference to the static table.
+    Every worker alone competes, too. Policy and confidence floor are those with the best lower bound of the difference to the static table.
     """
-    _train(lambda log, settings: choose_policy(log, settings, alphas or ALPHAS, track), **options)
+    _train(partial(choose_policy, alphas=alphas or ALPHAS), **options)
 
 
 def _train(
-    learn: Callable[[LoggedDecisions, LearningSettings], Chosen],
+    learn: Callable[..., Chosen],
     data: Path,
     out: Path,
     held_out: float,
@@ -113,9 +112,7 @@ def _train(
     """Learn a policy from the training part of a log, write it and show what competed."""
     log, part = _training_part(data, data_source, held_out)
     settings = LearningSettings(steps=steps, seed=seed, gamma=gamma, hidden=_sizes(hidden))
-    if all_outcomes:
-        part = with_all_outcomes(part)
-    chosen = learn(part, settings)
+    chosen = learn(part, settings=settings, track=track, all_outcomes=all_outcomes)
     policy = _save(chosen.policy, out, log, held_out)
     write_plots(plots, trial_plots(chosen))
     if as_json:
@@ -147,13 +144,18 @@ def eval_offline(
 ) -> None:
     """Evaluate a policy on a log against the static table, without running it.
 
+    On the log that it was trained on, every episode is judged by a policy that was trained and chosen in the same way without it.
     Leaves with 3 when the policy is not shown to be better, or when the log says too little about it.
     """
     policy = RoutingPolicy.load(checkpoint)
-    log = _evaluation_part(read_log(data, source=data_source), policy, groups)
+    log, recipe = _evaluation_part(read_log(data, source=data_source), policy, groups)
     if baseline is not None:
         log = with_constant_baseline(log, baseline)
-    evaluation = evaluate_policy(log, policy)
+    evaluation = (
+        evaluate_policy(log, policy)
+        if recipe is None
+        else evaluate_cross_fitted(log, policy, recipe, track)
+    )
     record = evaluation.as_dict()
     if out is not None:
         write_text(out, json.dumps(record, indent=2, allow_nan=False) + "\n")
@@ -193,23 +195,37 @@ def _save(policy: RoutingPolicy, out: Path, log: LoggedDecisions, held_out: floa
     return policy
 
 
-def _evaluation_part(log: LoggedDecisions, policy: RoutingPolicy, groups: str) -> LoggedDecisions:
-    """The episodes that the policy was not trained on."""
+def _evaluation_part(
+    log: LoggedDecisions, policy: RoutingPolicy, groups: str
+) -> tuple[LoggedDecisions, Recipe | None]:
+    """The episodes to evaluate on; with a recipe if it is to be followed again without the episodes that it is judged on."""
     for note in log.notes:
         tell(note)
     share = float(policy.training.get("held_out", 0.0))
     same = policy.training.get("log_sha256") == log.digest
-    if groups == "all" or (groups == "auto" and not same):
+    if groups == "auto":
+        groups = "all" if not same else "held-out" if share else "cross-fitted"
+    recipe = Recipe.of_policy(policy) if groups == "cross-fitted" else None
+    if recipe is not None:
+        tell("every episode is judged by a policy trained in the same way without its group")
+        return log, recipe
+    if groups == "cross-fitted":
+        raise UsageError(
+            f"the policy {policy.version} does not say how it was trained, so that cannot be repeated without the episodes that it is "
+            "judged on; evaluate it on another log, or with --groups all"
+        )
+    if groups == "all":
         if same:
             tell("the policy was trained on most of these episodes: its figures are too good")
-        return log
+        return log, None
     part = log.select(log.held_out(share))
     if not part.episodes:
         raise UsageError(
-            f"{log.name} has no held-out episodes for this policy; train with --held-out {HELD_OUT}, or evaluate on another log"
+            f"{log.name} has no held-out episodes for this policy; train with --held-out {HELD_OUT}, or evaluate with --groups "
+            "cross-fitted"
         )
     tell(f"evaluating on the {amount(part.episodes, 'episode')} kept from training")
-    return part
+    return part, None
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -221,12 +237,13 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 def _show_trials(chosen: Chosen) -> None:
     say("difference to the static table, on groups a policy was not trained on; best floor of each")
-    for alpha in dict.fromkeys(trial.alpha for trial in chosen.trials):
-        best = chosen.best_of(candidate_name(alpha))
+    width = max(map(len, chosen.names))
+    for name in chosen.names:
+        best = chosen.best_of(name)
         mark = "*" if best == chosen.best else " "
         point, found = best.point, best.point.difference
         say(
-            f"{mark} {best.name:<18} {found.value:+.4f} ({found.show_interval('+.4f')})  lower bound "
+            f"{mark} {name:<{width}} {found.value:+.4f} ({found.show_interval('+.4f')})  lower bound "
             f"{point.lower_bound:+.4f}  floor {point.floor:.3f}  own decisions {point.coverage:.0%}"
         )
 
@@ -243,11 +260,14 @@ def _show(evaluation: PolicyEvaluation) -> None:
         f"weight {support.largest_weight:.1f}, mean weight {support.mean_weight:.2f}, unsupported {support.unsupported:.1%}; "
         f"{evaluation.coverage:.0%} of decisions are the policy's own, {compared.disagreement:.0%} differ"
     )
+    say(evaluation.singles.sentence)
     if evaluation.truth is not None:
         known, found = evaluation.truth, evaluation.truth.difference
         say(
             f"the outcomes of all workers are known: {known.policy.value:.4f} for the policy, {known.static.value:.4f} for the "
-            f"static table, a difference of {found.value:+.4f} (95 % interval {found.show_interval('+.4f')})"
+            f"static table, a difference of {found.value:+.4f} (95 % interval {found.show_interval('+.4f')}); "
+            f"{known.over_best.value:+.4f} ({known.over_best.show_interval('+.4f')}) beside always "
+            f"{evaluation.log.actions[known.best]}, {known.regret.value:.4f} short of an oracle"
         )
     if compared.verdict == "better":
         say(compared.sentence)

@@ -32,10 +32,12 @@ from aegir_rl.simulator.task import read_tasks, write_tasks
     "--families",
     metavar="NAMES",
     default="",
-    help="Only these families, separated by commas. Default: all.",
+    help="Only these families, separated by commas. Default: all but repositories.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the statistics as one JSON object.")
-def generate(count: int, out: Path, seed: int, families: str, as_json: bool) -> None:
+def generate(
+    count: int, out: Path, seed: int, level: int | None, families: str, as_json: bool
+) -> None:
     """Make software tasks about tables, with known solutions that were verified in the sandbox.
 
     Count, seed and families determine the tasks. Starter code and trivial solutions fail the hidden tests, and no two tasks
@@ -48,7 +50,8 @@ def generate(count: int, out: Path, seed: int, families: str, as_json: bool) -> 
             sandbox,
             seed=seed,
             families=names,
-            track=lambda numbers: track(numbers, "generating", by_thread=False),
+            level=level,
+            track=lambda numbers: track(numbers, "generating"),
         )
     write_tasks(result.tasks, out)
     report = result.report()
@@ -112,8 +115,9 @@ def run(
             "the key of --llm-endpoint is not sent to other machines; leave it or --engine ray out"
         )
     llm = llm_from(llm_endpoint, llm_model, llm_price)
-    solve = find_solve(solver, effort, None if llm is None else ChatClient(llm))
-    tasks = TaskRun(read_tasks(path), solve, solver=solver, effort=effort)
+    known = read_tasks(path)
+    solve = find_solve(solver, effort, None if llm is None else ChatClient(llm), known)
+    tasks = TaskRun(known, solve, solver=solver, effort=effort)
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)
     file = ResultFile(out) if out else None
@@ -147,7 +151,7 @@ def run(
 
 def _show_progress(results: Iterator[TaskResult], count: int) -> Iterator[TaskResult]:
     """The results, behind a progress bar when there are many."""
-    for _ in track(range(count), "solving", by_thread=False):
+    for _ in track(range(count), "solving"):
         yield next(results)
     yield from results
 

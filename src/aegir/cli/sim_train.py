@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,8 +26,7 @@ from aegir_rl.simulator.ppo.config import PpoTraining, read_ppo_training
 from aegir_rl.simulator.ppo.loop import POLICY, train_ppo
 from aegir_rl.simulator.ppo.world import World, load_world
 from aegir_rl.simulator.sandbox import open_sandbox
-from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
-from aegir_rl.simulator.solvers.solver import Solver
+from aegir_rl.simulator.solvers.registry import find_solvers
 from aegir_rl.simulator.task import read_tasks
 
 CONFIG = click.argument("config", type=PathName(dir_okay=False))
@@ -81,7 +80,7 @@ def collect(
     try:
         with OutcomeCache(out) as cache:
             collected = collect_outcomes(
-                *(cache, known, find_solvers(names), open_sandbox),
+                *(cache, known, find_solvers(names, known), open_sandbox),
                 workers=workers,
                 retries=retries,
                 watch=progress.count,
@@ -153,14 +152,11 @@ def train(
         click.echo(json.dumps({"policy": done.policy.version, **done.figures}))
 
 
-def find_solvers(names: Sequence[str]) -> list[Solver]:
-    """The solvers of these names, or all that need no endpoint."""
-    return [find_solver(name) for name in names] or list(known_solvers().values())
-
-
 def load_tasks(settings: PpoTraining) -> World:
     """Return the tasks of a configuration with the outcomes of all solvers."""
-    return load_world(settings, find_solvers(settings.tasks.solvers))
+    files = (settings.tasks.training, settings.tasks.test)
+    tasks = [task for path in files for task in read_tasks(Path(path))]
+    return load_world(settings, find_solvers(settings.tasks.solvers, tasks))
 
 
 def read_policy(path: Path) -> RoutingPolicy:

@@ -4,18 +4,25 @@ Names and texts may come from anywhere: a line break would fake a line, an escap
 terminal. So every line is printed with its control characters written as escapes.
 """
 
+import math
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TextIO, TypeVar
 
 import click
 
+from aegir.answers.cells import first_cells, terminal_width
 from aegir_rl.base.text import escape_controls
 
 Item = TypeVar("Item")
 ITEMS_WORTH_A_BAR = 20
+BAR_CELLS = 30
+SECONDS_BETWEEN_DRAWINGS = 0.1
+TO_END_OF_LINE = "\x1b[K"
+"""Erases what stood there before."""
 
 
 def tell(sentence: str) -> None:
@@ -40,16 +47,47 @@ def discard(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def track(items: Sequence[Item], doing: str, *, by_thread: bool = True) -> Iterator[Item]:
-    """Yield the items, behind a progress bar when there are many and stderr is a terminal.
-
-    `by_thread` False draws the bar once per item and starts no thread, which a process that forks must not have.
-    """
+def track(items: Sequence[Item], doing: str) -> Iterator[Item]:
+    """Yield the items, behind a progress bar when there are many and stderr is a terminal."""
     if len(items) < ITEMS_WORTH_A_BAR or not sys.stderr.isatty():
         yield from items
         return
-    from rich.console import Console  # rich takes 0.1 s to load; most runs show no bar
-    from rich.progress import track as rich_track
+    bar = Bar(doing)
+    try:
+        for done, item in enumerate(items):
+            bar.draw(done, len(items))
+            yield item
+    finally:
+        bar.clear()
 
-    console = Console(stderr=True)
-    yield from rich_track(items, doing, console=console, transient=True, auto_refresh=by_thread)
+
+class Bar:
+    """A bar on the last line of the terminal, drawn by whoever works: it needs no thread, which a forking process must not have."""
+
+    def __init__(self, doing: str) -> None:
+        self.doing = doing
+        self._started = time.monotonic()
+        self._drawn = -math.inf
+
+    def draw(self, done: int, total: int, description: str = "") -> None:
+        """Draw how much is done, ten times a second at most, with the time that the rest will take."""
+        now = time.monotonic()
+        if done < total and now - self._drawn < SECONDS_BETWEEN_DRAWINGS:
+            return
+        self._drawn = now
+        filled = BAR_CELLS * min(done, total) // max(total, 1)
+        bar = "#" * filled + "-" * (BAR_CELLS - filled)
+        left = round((now - self._started) / done * (total - done)) if done else 0
+        time_left = f"{left // 60}:{left % 60:02} left" if left else ""
+        shown = (self.doing, f"[{bar}]", f"{done}/{total}", description, time_left)
+        line = escape_controls("  ".join(part for part in shown if part))
+        self._write(first_cells(line, terminal_width() - 1))
+
+    def clear(self) -> None:
+        """Remove the bar."""
+        self._write("")
+
+    def _write(self, line: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write(f"\r{line}{TO_END_OF_LINE}")
+            sys.stderr.flush()

@@ -13,14 +13,13 @@ from aegir.answers.writers import quoted_json
 from aegir.cli.options import verb_options
 from aegir.cli.terminal import say, tell
 from aegir.pipeline.custom_types.store import CustomType, load_types, types_folder
-from aegir.pipeline.type_catalogue import Entry, entry_as_dict, list_entries, place_of
+from aegir.pipeline.type_catalogue import Entry, entry_as_dict, lies_in, list_entries, place_of
 from aegir.vocabulary.hierarchy import meanings_of, places_of, tree_below
 from aegir.vocabulary.terms import (
     FineType,
     Kind,
     Relation,
     Term,
-    TermPath,
 )
 
 
@@ -50,7 +49,7 @@ def list_types(
     ]
     if under is not None:
         places = places_of(under)
-        entries = [entry for entry in entries if _lies_in(places, entry)]
+        entries = [entry for entry in entries if lies_in(places, entry)]
     if personal:
         entries = [entry for entry in entries if not isinstance(entry, Kind) and entry.personal]
     if as_json:
@@ -71,12 +70,6 @@ def show_type(name: str, as_json: bool) -> None:
         return
     for number, entry in enumerate(entries):
         say(*([""] if number else []), *_explained(entry, taught))
-
-
-def _lies_in(places: Sequence[TermPath], entry: Entry) -> bool:
-    """Return whether an entry lies at or below one of these places, in the tree or among the classes."""
-    paths = [place_of(entry), *([entry.path] if isinstance(entry, Term) else [])]
-    return any(path[: len(place)] == place for place in places for path in paths)
 
 
 def _explained(entry: Entry, taught: Sequence[CustomType]) -> list[str]:

@@ -62,6 +62,6 @@ def open_solving(settings: Mapping[str, Any], workers: int) -> Iterator[RunShard
         parse_task(line.encode(), f"task {number}")
         for number, line in enumerate(settings["tasks"], start=1)
     ]
-    task_run = TaskRun(tasks, find_solve(solver, effort), solver=solver, effort=effort)
+    task_run = TaskRun(tasks, find_solve(solver, effort, tasks=tasks), solver=solver, effort=effort)
     with task_run.open_pool(open_one, workers) as pool:
         yield lambda shard: task_run.solve(pool, shard)

@@ -42,6 +42,7 @@ from aegir_rl.base.files import NewContent, replacing
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 Watch = Callable[[int, int], None]
 """Called now and then with how much of how much is done."""
+Say = Callable[[str], None]
 
 
 def mask(
@@ -52,7 +53,7 @@ def mask(
     key: bytes | None = None,
     settings: AnnotationSettings | None = None,
     watch: Watch = lambda _done, _total: None,
-    say: Callable[[str], None] = warnings.warn,
+    say: Say = warnings.warn,
     **changes: Any,
 ) -> MaskReport:
     """Write `source` to `out` with its personal columns masked, and report what was done to each column.
@@ -65,11 +66,7 @@ def mask(
     _check_paths(path, target)
     if isinstance(policy, str | Path):
         check_apart(target, policy, "the mask policy")
-    key = None if key is None else without_line_end(key)
-    if key is not None and len(key) < LEAST_KEY:
-        raise UsageError(
-            f"the key has {len(key)} bytes; expected at least {LEAST_KEY}, such as `openssl rand -hex 32` writes"
-        )
+    key = check_key(key)
     chosen = policy if isinstance(policy, MaskPolicy) else read_policy(policy)
     annotating = (settings or AnnotationSettings()).changed(**changes)
     if isinstance(annotating.memory, str | Path):
@@ -122,9 +119,16 @@ def check_apart(out: Path, read: str | Path, what: str) -> None:
         raise UsageError(f"--out {out} is {what}; give another name")
 
 
-def without_line_end(key: bytes) -> bytes:
-    """A key as it counts: without the line ends with which files of keys end."""
-    return key.rstrip(b"\r\n")
+def check_key(key: bytes | None) -> bytes | None:
+    """Return a key as it counts, without the line ends with which files of keys end; raise for a short one."""
+    if key is None:
+        return None
+    key = key.rstrip(b"\r\n")
+    if len(key) < LEAST_KEY:
+        raise UsageError(
+            f"the key has {len(key)} bytes; expected at least {LEAST_KEY}, such as `openssl rand -hex 32` writes"
+        )
+    return key
 
 
 def _annotate(path: Path, prepared: Prepared) -> tuple[Format, Answered]:

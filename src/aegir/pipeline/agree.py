@@ -12,7 +12,7 @@ The strengths were chosen on half of the groups of held-out tables by loss and r
 has the figures of the other half.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -22,9 +22,9 @@ from aegir.pipeline.ordered import put_in_order
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import LIKELY, Explanation, Probabilities, TableScores
 from aegir.tables.table import Table
-from aegir.vocabulary.hierarchy import goes_with
 from aegir.vocabulary.terms import (
     FINE_NAMES,
+    FINE_TYPES,
     NO_TYPE,
     RELATION_NAMES,
     RELATION_TYPES,
@@ -38,16 +38,21 @@ REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText
 SUREST, FLOOR = np.float32(0.999), np.float32(1e-9)
 UNLIKELY = 0.05
 """Probability below which no relation of a column is looked at: it has none."""
-FINE_GOES_WITH: Bools = np.array(
-    [[goes_with(fine, name) for name in (*TYPE_NAMES, None)] for fine in FINE_NAMES]
-)
+
+
+def _marked(rows: Iterable[Collection[str]]) -> Bools:
+    """Return (rows, types and none), true where a row names the type, or none."""
+    outputs = {name: index for index, name in enumerate((*TYPE_NAMES, NO_TYPE))}
+    named = [[outputs[name] for name in names] for names in rows]
+    marked = np.zeros((len(named), len(outputs)), bool)
+    for row, indices in zip(marked, named, strict=True):
+        row[indices] = True
+    return marked
+
+
+FINE_GOES_WITH: Bools = _marked(FINE_TYPES[name].parents for name in FINE_NAMES)
 """(fine types, types and none) whether the two go together."""
-RELATION_GOES_WITH: Bools = np.array(
-    [
-        [name in RELATION_TYPES[relation] for name in (*TYPE_NAMES, NO_TYPE)]
-        for relation in RELATION_NAMES
-    ]
-)
+RELATION_GOES_WITH: Bools = _marked(RELATION_TYPES[name] for name in RELATION_NAMES)
 """(relations, types and none) whether the two go together."""
 _SAYS_NOTHING: Bools = np.array([name in ("constant", "all_missing") for name in FINE_NAMES])
 """Fine types that say nothing about the type."""

@@ -16,7 +16,8 @@ from functools import cache, lru_cache
 from aegir.readers.rules.gazetteers import read_table, word_set
 from aegir.readers.rules.headers import hints_of, is_informative, names_measure, words_of
 from aegir.readers.scores import LIKELY, Explanation, Probabilities, TableScores
-from aegir.tables.datatype import NUMERIC, infer_datatype
+from aegir.tables.contents import contents_of
+from aegir.tables.datatype import NUMERIC
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import (
     FINE_INDEX,
@@ -127,4 +128,4 @@ def _is_bare(column: Column, fine: Probabilities) -> bool:
     if FINE_NAMES[likeliest] != TEMPERATURE or fine[likeliest] >= BARE:
         return False
     told = TEMPERATURE in hints_of(header) or names_measure(header, TEMPERATURE)
-    return is_informative(header) and not told and infer_datatype(column.values) in NUMERIC
+    return is_informative(header) and not told and contents_of(column).datatype in NUMERIC

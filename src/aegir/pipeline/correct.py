@@ -37,7 +37,8 @@ from aegir.readers.scores import (
     explain_verdict,
     type_places,
 )
-from aegir.tables.datatype import NUMERIC, infer_datatype
+from aegir.tables.contents import contents_of
+from aegir.tables.datatype import NUMERIC
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import kind_of
 from aegir.vocabulary.terms import (
@@ -394,9 +395,7 @@ def _numbered_groups(
     for index, column in enumerate(table.columns):
         stem = name_stem(column.name) or ()
         says = is_informative(column.name) or all(len(part) == 1 for part in stem)
-        is_number = infer_datatype(column.values) in NUMERIC
-        is_flag = len(set(column.present)) <= FLAG_VALUES
-        if "#" in stem and says and is_number and not is_flag:
+        if "#" in stem and says and _counts_or_measures(column):
             found[stem].append(index)
     known = {index: len(group) for group in groups for index in group}
     return [
@@ -407,6 +406,12 @@ def _numbered_groups(
         and any(known.get(index) != len(group) for index in group)
         and _read_alike(scores, group)
     ]
+
+
+def _counts_or_measures(column: Column) -> bool:
+    """Return whether a column holds numbers that are no flags."""
+    contents = contents_of(column)
+    return contents.datatype in NUMERIC and contents.distinct > FLAG_VALUES
 
 
 def _read_alike(scores: TableScores, group: Sequence[int]) -> bool:
@@ -435,13 +440,15 @@ def _name_mark(column: Column) -> Hashable | None:
         or _YEAR.fullmatch(column.name or "")
     ):
         return None  # Col1 and Col2 need not be alike
-    return stem, infer_datatype(column.values), len(set(column.present)) <= FLAG_VALUES
+    contents = contents_of(column)
+    return stem, contents.datatype, contents.distinct <= FLAG_VALUES
 
 
 def _values_mark(column: Column) -> Hashable | None:
-    values = frozenset(column.present)
-    if not 1 < len(values) <= MOST_SHARED or len(column.present) < 2 * len(values):
+    distinct = contents_of(column).distinct
+    if not 1 < distinct <= MOST_SHARED or len(column.present) < 2 * distinct:
         return None
+    values = frozenset(column.present)
     return values, frozenset(hints_of(column.name) if column.name else ())
 
 

@@ -29,7 +29,8 @@ from aegir.pipeline.subject import describes, find_subject, repeats
 from aegir.readers.calibration import Thresholds
 from aegir.readers.mixing import FAILING_TRUST
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
-from aegir.tables.datatype import ColumnProfile, describe_column
+from aegir.tables.contents import contents_of, describe_column
+from aegir.tables.datatype import ColumnProfile
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, is_right, kind_of, relates
 from aegir.vocabulary.terms import (
@@ -405,14 +406,14 @@ def _can_be_subject(table: Table, answer: ColumnAnnotation) -> bool:
     """Return whether a column of a web table has values that name rows."""
     column = table.columns[answer.index]
     has_headers = any(each.name for each in table.columns)
-    constant = len(column.values) >= KEY_ROWS and len(set(column.present)) == 1
+    constant = len(column.values) >= KEY_ROWS and contents_of(column).distinct == 1
     repeated = constant or (has_headers and repeats(column))
     return bool(column.present) and not describes(answer) and not repeated
 
 
 def _shares_values(column: Column) -> bool:
     """Return whether two rows have the same value in a column."""
-    return len(set(column.present)) < len(column.present)
+    return contents_of(column).distinct < len(column.present)
 
 
 def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aegir.answers.earlier_output import answer_format
+from aegir.tables.dataset_folders import dataset_root
 from aegir.tables.formats import find_table_files
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.text import amount
@@ -37,7 +38,15 @@ def find_tables_among(source: str | Path, say: Callable[[str], None]) -> list[Pa
         )
     if files and not (kept := [path for path in files if path not in answers]):
         raise UsageError(f"{source} holds nothing but earlier answers; name a file to annotate it")
-    return kept if files else []
+    return _with_datasets(Path(source), kept) if files else []
+
+
+def _with_datasets(source: Path, files: list[Path]) -> list[Path]:
+    """The files, with the folders of data sets (tables/datasets.py) in place of theirs."""
+    if not source.is_dir():
+        return files
+    places = {dataset_root(file, source) or file: None for file in files}
+    return list(places)
 
 
 def _tell(answers: dict[Path, str], say: Callable[[str], None]) -> None:

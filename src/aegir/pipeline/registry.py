@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 from aegir.pipeline.settings import AnnotationSettings
@@ -45,6 +44,8 @@ def check_settings(settings: AnnotationSettings) -> None:
     """Raise `UsageError` for an annotator that does not exist, or that cannot do what the other settings ask for."""
     name, sign, _ = settings.annotator.partition("@")
     if name not in ANNOTATORS or (sign and name != "search"):
+        from difflib import get_close_matches  # few runs have a name to correct
+
         near = get_close_matches(settings.annotator, ANNOTATORS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ANNOTATORS)}"
         raise UsageError(f"unknown annotator {settings.annotator!r}; {hint}")

@@ -16,6 +16,7 @@ import numpy as np
 from aegir.answers.annotation import ColumnAnnotation, RowAnnotation
 from aegir.pipeline.header_words import Words, name_within, split_key_word, split_words
 from aegir.readers.scores import TableScores
+from aegir.tables.contents import contents_of
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.row_nouns import RowNoun, fold, noun_of
 from aegir.vocabulary.terms import PERSON_STATES, ROW_NAMES
@@ -147,7 +148,7 @@ def find_nouns(table: Table, columns: Sequence[ColumnAnnotation]) -> list[ShownN
         if answer.name and differs(column) and (begins or len(column.values) >= KEY_ROWS):
             noun = _noun_of_header(split_words(answer.name), begins=begins)
             nouns += [noun] if noun else []
-        begins = begins and (len(set(column.present)) <= 1 or answer.label == ROW_NUMBER)
+        begins = begins and (contents_of(column).distinct <= 1 or answer.label == ROW_NUMBER)
     return list({each.head.english: each for each in reversed(nouns)}.values())[::-1]
 
 
@@ -211,7 +212,7 @@ def stem_of(words: Words) -> Words:
 
 def differs(column: Column) -> bool:
     """Return whether no cell is missing and no two are equal."""
-    return len(column.present) == len(column.values) == len(set(column.present)) > 0
+    return len(column.present) == len(column.values) == contents_of(column).distinct > 0
 
 
 def _chance(classes: F32, noun: ShownNoun) -> float:

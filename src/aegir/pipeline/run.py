@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from aegir.answers.annotation import TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, find_table
 from aegir.answers.tags import TagPolicy, load_tags
 from aegir.answers.text_report import render_text
 from aegir.answers.writers import FORMATS, check_format
@@ -33,12 +33,11 @@ from aegir.tables.database_urls import DatabaseUrl, parse_database_url
 from aegir.tables.formats import find_table_files, is_expanded, is_url
 from aegir.tables.overrides import NO_OVERRIDES, Overrides
 from aegir.tables.readers import read_tables
+from aegir.tables.remote_names import is_remote, shown
 from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError
 
 if TYPE_CHECKING:
-    import pandas
-
     from aegir.memory.recall import ReviewMemory
     from aegir.pipeline.previous import PreviousAnswers
     from aegir.routing.decisions import RoutedTable
@@ -71,25 +70,39 @@ class Annotations(Sequence[TableAnnotation]):
         return len(self.tables)
 
     @overload
-    def __getitem__(self, index: int) -> TableAnnotation: ...
+    def __getitem__(self, index: int | str) -> TableAnnotation: ...
     @overload
     def __getitem__(self, index: slice) -> tuple[TableAnnotation, ...]: ...
-    def __getitem__(self, index: int | slice) -> TableAnnotation | tuple[TableAnnotation, ...]:
-        return self.tables[index]
+    def __getitem__(
+        self, index: int | slice | str
+    ) -> TableAnnotation | tuple[TableAnnotation, ...]:
+        """The answer at an index, or to the table of a name: `customers.csv`, `customers` or, of `shop.db#orders`, `orders`."""
+        return find_table(self.tables, index) if isinstance(index, str) else self.tables[index]
+
+    @property
+    def personal(self) -> tuple[tuple[TableAnnotation, ColumnAnnotation], ...]:
+        """The personal columns of all tables, each with its table."""
+        return tuple((table, column) for table in self.tables for column in table.personal)
 
     def __str__(self) -> str:
         return render_text(self.tables, colour=False).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """The answers as a notebook shows them."""
+        from aegir.answers.notebook import notebook_html
+
+        return notebook_html(self.tables)
 
     def to(self, format_name: str) -> str:
         """The annotations as text in one format, such as json, csv or dbt; an unknown name raises with the list of formats."""
         check_format(format_name)
         return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
 
-    def to_frame(self) -> "pandas.DataFrame":
-        """The answers as a pandas frame: a row per column, with its table, its keys and its statistics."""
+    def to_frame(self, library: str | None = None) -> Any:
+        """The answers as a frame of `pandas` or `polars`, by default of the first that is installed: a row per column, with its table, its keys and its statistics."""
         from aegir.pipeline.answer_frame import answer_frame
 
-        return answer_frame(self.tables)
+        return answer_frame(self.tables, library)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +142,13 @@ def annotate(
     settings: AnnotationSettings | None = None,
     **changes: Any,
 ) -> Annotations:
-    """Annotate files, folders, patterns, addresses of databases, lists of them, dicts, pandas or polars frames, Arrow tables.
+    """Annotate files, folders, patterns, addresses of databases, lists of them, dicts, pandas or polars frames, Arrow tables, connections.
+
+    >>> answers = annotate("books.csv", {"visits": {"patient": ["P-1", "P-2"], "day": ["2031-01-02", "2031-03-04"]}})
+    >>> answers["books"]["isbn"].label
+    'isbn'
+    >>> [column.name for column in answers["visits"]]
+    ['patient', 'day']
 
     How is said by `settings`, or by its fields as keywords: `effort`, `rows`, `precision`, `model`, `routing`, … (`AnnotationSettings`).
     `annotator` may also be an object with a method `score`, `memory` a `ReviewMemory`.
@@ -157,6 +176,20 @@ def annotate(
     if failures and not tables and len(places) == 1:
         raise failures[0].kind(failures[0].reason)
     return Annotations(tables, failures, tuple(notes))
+
+
+async def annotate_async(*sources: object, **how: Any) -> Annotations:
+    """Annotate as `annotate` does, in a thread, so that other tasks of an event loop go on meanwhile.
+
+    >>> import asyncio
+    >>> asyncio.run(annotate_async("books.csv"))["books"].subject
+    0
+
+    A connection of sqlite3 belongs to the thread that made it: give `check_same_thread=False`, or the file.
+    """
+    import asyncio
+
+    return await asyncio.to_thread(annotate, *sources, **how)
 
 
 def prepare(
@@ -251,6 +284,11 @@ def find_places(
         return [source]
     name = str(source)
     try:
+        if is_remote(source):
+            from aegir.tables.lake import find_remote
+
+            name = shown(name)
+            return find_remote(str(source))
         if is_url(source):
             name = name.partition("://")[0] + "://…"  # a password may follow
             return [parse_database_url(str(source)).selecting(tuple(tables))]
@@ -259,8 +297,8 @@ def find_places(
         from aegir.pipeline.folders import find_tables_among
 
         return find_tables_among(source, say)
-    except UsageError as error:
-        return [Failure(name, str(error), UsageError)]
+    except (UsageError, UnreadableTable) as error:
+        return [Failure(name, str(error), type(error))]
 
 
 def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[Answered]:
@@ -334,12 +372,13 @@ def read_source(
     overrides: Overrides = NO_OVERRIDES,
 ) -> Iterator[Table | Failure]:
     """Yield the tables of a source, with names alone if only these are asked for; at last a `Failure` if it cannot be read, or not to its end."""
-    if is_url(source):
+    if is_url(source) and not is_remote(source):
         (source,) = find_places(source)
     if isinstance(source, Failure):
         yield source
         return
     name = str(source) if isinstance(source, str | Path | DatabaseUrl) else "table"
+    name = shown(name) if is_remote(source) else name
     if name == "-" and sys.stdin is None:
         yield Failure(name, "standard input is closed; give a file, or pipe a table in")
         return

@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -199,6 +198,8 @@ class AnnotationSettings:
 
 
 def _near(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches  # few runs have a name to correct
+
     near = get_close_matches(name, known, 1)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
 

@@ -25,6 +25,7 @@ from itertools import pairwise
 from aegir.answers.annotation import ColumnAnnotation, RowAnnotation
 from aegir.pipeline.header_words import split_key_word, split_words
 from aegir.pipeline.rows import KEY_ROWS, NAME_WORDS, ROW_NUMBER, ShownNoun, differs, stem_of
+from aegir.tables.contents import contents_of
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.row_nouns import noun_of
 from aegir.vocabulary.terms import TYPE_NAMES
@@ -198,12 +199,12 @@ def _first(answers: Iterable[ColumnAnnotation]) -> int | None:
 
 def _varies(column: Column) -> bool:
     """Return whether a column has values, and in a table of several rows different ones."""
-    return len(set(column.present)) > (len(column.values) > 1)
+    return contents_of(column).distinct > (len(column.values) > 1)
 
 
 def _share(column: Column) -> float:
     """Return how many of the rows have a value of their own, were each value counted once."""
-    return len(set(column.present)) / len(column.values)
+    return contents_of(column).distinct / len(column.values)
 
 
 def _is_name(answer: ColumnAnnotation) -> bool:
@@ -282,7 +283,7 @@ def is_description(kind: str | None, *names: str | None) -> bool:
 
 def repeats(column: Column) -> bool:
     """Return whether fewer than half of a column's cells differ."""
-    return 2 * len(set(column.present)) < len(column.present)
+    return 2 * contents_of(column).distinct < len(column.present)
 
 
 def _leads(answer: ColumnAnnotation) -> bool:
@@ -309,5 +310,6 @@ def _numbers_rows(column: Column) -> bool:
 def _begins(table: Table, index: int) -> bool:
     """Return whether only columns of one value, of none, or of the numbers of rows stand before a column."""
     return all(
-        len(set(column.present)) <= 1 or _numbers_rows(column) for column in table.columns[:index]
+        contents_of(column).distinct <= 1 or _numbers_rows(column)
+        for column in table.columns[:index]
     )

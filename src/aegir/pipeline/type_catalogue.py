@@ -46,6 +46,12 @@ def place_of(entry: Entry) -> TermPath:
     return () if isinstance(entry, Relation) else tree_path_of(entry.name)
 
 
+def lies_in(places: Sequence[TermPath], entry: Entry) -> bool:
+    """Return whether an entry lies at or below one of these places, in the tree or among the classes."""
+    paths = [place_of(entry), *([entry.path] if isinstance(entry, Term) else [])]
+    return any(path[: len(place)] == place for place in places for path in paths)
+
+
 def entry_as_dict(entry: Entry) -> dict[str, object]:
     """Return a JSON-ready object."""
     shown: dict[str, object] = {"name": entry.name, "level": entry.level}

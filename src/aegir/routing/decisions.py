@@ -10,7 +10,6 @@ RoutedTable                                      what became of the columns of a
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -39,7 +38,7 @@ def load_routing(path: Path | None, workers: Collection[str]) -> RoutingTable:
     """Read a routing table, or the one that ships for these workers; raise for what names other features or workers."""
     if path is not None:
         return load_table(path, FEATURES, workers)
-    text = (files("aegir.routing") / SHIPPED).read_text("utf-8")
+    text = Path(__file__).with_name(SHIPPED).read_text("utf-8")
     table = parse_table(text, SHIPPED, FEATURES, workers)
     return _with_llm(table) if LLM in workers else table
 

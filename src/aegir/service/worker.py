@@ -41,9 +41,12 @@ from aegir.service.responses import Reply, error_reply, json_reply
 from aegir.tables.reader_process import close_readers
 from aegir.vocabulary.terms import KINDS
 from aegir_rl.base.errors import AegirError
+from aegir_rl.processes.allocator import return_freed_memory
 from aegir_rl.processes.plain import from_plain
 from aegir_rl.processes.worker import Answer, Open
 
+MOST_FREED = 32 << 20
+"""Freed bytes that a worker keeps between requests; returning them takes a millisecond, filling them again ten."""
 _JOBS: dict[str, type] = {kind.__name__: kind for kind in get_args(Job)}
 
 
@@ -82,10 +85,17 @@ def open_worker(
     resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        yield lambda request: (reply.to_bytes(index) for index, reply in work(json.loads(request)))
+        yield lambda request: _answers(work, request)
     finally:
         close_readers()
         shutil.rmtree(own, ignore_errors=True)
+
+
+def _answers(
+    work: Callable[[list[Any]], Iterator[tuple[int, Reply]]], request: bytes
+) -> Iterator[bytes]:
+    yield from (reply.to_bytes(index) for index, reply in work(json.loads(request)))
+    return_freed_memory(MOST_FREED)
 
 
 def _warm_up(annotator: Annotator) -> None:

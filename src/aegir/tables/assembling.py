@@ -65,12 +65,12 @@ class Request:
             title=self.title if title is None else title,
         )
 
-    def generator(self, purpose: str) -> np.random.Generator:
+    def generator(self, purpose: str) -> "np.random.Generator":
         """Return the random generator for one purpose (`rows`, `pieces`); it depends on the seed only."""
         return Seeds(self.seed).generator(purpose)
 
 
-def choose_rows(total: int, rows: int, generator: np.random.Generator) -> list[int]:
+def choose_rows(total: int, rows: int, generator: "np.random.Generator") -> list[int]:
     """Return ascending row numbers below `total`, one from each of `rows` equal stretches."""
     if rows >= total:
         return list(range(total))
@@ -83,7 +83,7 @@ def choose_rows(total: int, rows: int, generator: np.random.Generator) -> list[i
 
 
 def choose_runs(
-    total: int, rows: int, generator: np.random.Generator, runs: int = 20
+    total: int, rows: int, generator: "np.random.Generator", runs: int = 20
 ) -> list[range]:
     """Return at most `runs` disjoint ranges with `rows` row numbers in all, spread over `total`."""
     if rows >= total:
@@ -100,7 +100,7 @@ def choose_runs(
 
 
 def merge_pieces(
-    head: Sequence[Row], blocks: Sequence[Sequence[Row]], generator: np.random.Generator
+    head: Sequence[Row], blocks: Sequence[Sequence[Row]], generator: "np.random.Generator"
 ) -> list[Row]:
     """Return the rows of a long head and of short blocks, the head thinned to the longest block.
 

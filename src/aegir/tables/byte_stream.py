@@ -140,8 +140,11 @@ def describe_damage(error: Exception) -> str:
     return str(error).rstrip(".") or type(error).__name__
 
 
-def sample_file(file: BinaryIO, size: int) -> ByteSample:
-    """Sample a seekable file: its head, and the blocks that `sample_stream` would keep."""
+def sample_file(file: BinaryIO, size: int, *, follow: bool = True) -> ByteSample:
+    """Sample a seekable file: its head, and the blocks that `sample_stream` would keep.
+
+    `follow` looks through all of a long JSON object for its lists, which reads it to its end.
+    """
     file.seek(0)
     if size <= WHOLE:
         return ByteSample(file.read(WHOLE))
@@ -155,7 +158,7 @@ def sample_file(file: BinaryIO, size: int) -> ByteSample:
     for index in range(0, total, every):
         file.seek(len(head) + index * length)
         blocks.append(file.read(length))
-    outline = _begin_outline(head)
+    outline = _begin_outline(head) if follow else None
     if outline is not None:
         file.seek(len(head))
         while not outline.ended and (piece := file.read(PIECE)):

@@ -79,6 +79,13 @@ ROWID_NAMES = ("rowid", "_rowid_", "oid")
 WAL_MODE = b"\2\2"
 """Bytes 18 and 19 of a SQLite file that uses a write-ahead log."""
 
+LISTING = (
+    "SELECT table_schema, table_name, table_type = 'BASE TABLE' FROM information_schema.tables "
+    "WHERE table_catalog IN ({}) "
+    "ORDER BY table_type <> 'BASE TABLE', table_schema, table_name"
+)
+"""Tables and views of DuckDB databases of these names."""
+
 Row = tuple[Any, ...]
 Sampler = Callable[[str, Request, float], list[Table]]
 """Samples a table, by its name and within so many seconds, and the lists of structs in it."""
@@ -101,14 +108,9 @@ def read_sqlite(path: Path, request: Request) -> Iterator[Table]:
 
 def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
     """Yield every table and view of a DuckDB file, then raise `UnreadableTable` if some failed."""
-    listing = (
-        "SELECT table_schema, table_name, table_type = 'BASE TABLE' FROM information_schema.tables "
-        "WHERE table_catalog = current_database() "
-        "ORDER BY table_type <> 'BASE TABLE', table_schema, table_name"
-    )
     try:
         connection = open_connection(str(path), untrusted=True)
-        listed = connection.execute(listing).fetchall()
+        listed = connection.execute(LISTING.format("current_database()")).fetchall()
     except duckdb_errors() as error:
         reason = first_sentence(error)
         if "version number" in reason:
@@ -118,6 +120,12 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
         raise UnreadableTable(
             f"{request.label} cannot be opened as a DuckDB file ({reason})"
         ) from error
+    with closing(connection):
+        yield from sample_duckdb(connection, listed, request)
+
+
+def sample_duckdb(connection: Any, listed: list[Row], request: Request) -> Iterator[Table]:
+    """Yield the tables and views of an open database that are listed, as schema, name and whether they are tables."""
     tables = {
         show_relation(schema, name, "main"): (f"{quote_name(schema)}.{quote_name(name)}", is_table)
         for schema, name, is_table in listed
@@ -144,13 +152,11 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
             declared=declared,
         )
 
-    with closing(connection):
-        if not tables:
-            raise UnreadableTable(
-                _describe_nothing(request, listed)
-                or f"{request.label} is a DuckDB file without tables"
-            )
-        yield from _read_all(list(tables), sample, duckdb_errors(), request)
+    if not tables:
+        raise UnreadableTable(
+            _describe_nothing(request, listed) or f"{request.label} is a DuckDB file without tables"
+        )
+    yield from _read_all(list(tables), sample, duckdb_errors(), request)
 
 
 def _read_all(
@@ -215,42 +221,53 @@ def _copy_with_log(path: Path, log: Path, folder: Path, label: str) -> Path:
 def _read_sqlite_file(
     path: Path, log_name: str, options: str, request: Request, warnings: tuple[str, ...] = ()
 ) -> Iterator[Table]:
+    with closing(sqlite3.connect(f"{path.as_uri()}?{options}", uri=True)) as connection:
+        try:
+            connection.execute("PRAGMA trusted_schema = OFF")
+        except sqlite3.Error as error:
+            raise UnreadableTable(f"{request.label} is a damaged SQLite file ({error})") from error
+        with path.open("rb") as file:
+            uses_log = file.read(20).endswith(WAL_MODE)
+        hint = f"; they may be in {log_name}, which cannot be read" if uses_log else ""
+        yield from sample_sqlite(connection, request, warnings, hint)
+
+
+def sample_sqlite(
+    connection: sqlite3.Connection, request: Request, warnings: tuple[str, ...] = (), hint: str = ""
+) -> Iterator[Table]:
+    """Yield every table and view of an open database; `hint` ends the sentence for one without tables."""
     listing = (
         "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY type, name"
     )
-    with closing(sqlite3.connect(f"{path.as_uri()}?{options}", uri=True)) as connection:
-        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    try:
+        listed = connection.execute(listing).fetchall()
+    except sqlite3.Error as error:
+        raise UnreadableTable(f"{request.label} is a damaged SQLite file ({error})") from error
+    kinds = {
+        show_relation("main", name, "main"): (name, kind)
+        for name, kind in listed
+        if isinstance(name, str)
+        and not name.startswith("sqlite_")
+        and is_selected("main", name, request.schemas, request.tables)
+    }
+    if not kinds:
+        nothing = f"{request.label} is a SQLite file without tables{hint}"
+        raise UnreadableTable(_describe_nothing(request, listed) or nothing)
+
+    def sample(name: str, part: Request, seconds: float) -> list[Table]:
+        end = CLOCK() + seconds
+        connection.set_progress_handler(lambda: CLOCK() > end, PROGRESS_STEPS)
         try:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            listed = connection.execute(listing).fetchall()
-        except sqlite3.Error as error:
-            raise UnreadableTable(f"{request.label} is a damaged SQLite file ({error})") from error
-        kinds = {
-            show_relation("main", name, "main"): (name, kind)
-            for name, kind in listed
-            if isinstance(name, str)
-            and not name.startswith("sqlite_")
-            and is_selected("main", name, request.schemas, request.tables)
-        }
-        if not kinds and (nothing := _describe_nothing(request, listed)):
-            raise UnreadableTable(nothing)
-        if not kinds:
-            with path.open("rb") as file:
-                uses_log = file.read(20).endswith(WAL_MODE)
-            hint = f"; they may be in {log_name}, which cannot be read" if uses_log else ""
-            raise UnreadableTable(f"{request.label} is a SQLite file without tables{hint}")
+            return [_sample_sqlite(connection, *kinds[name], part, warnings)]
+        except sqlite3.OperationalError as error:
+            if str(error) == "interrupted":
+                raise TooSlow(part.label, seconds) from error
+            raise
+        finally:
+            connection.set_progress_handler(None, 0)
 
-        def sample(name: str, part: Request, seconds: float) -> list[Table]:
-            end = CLOCK() + seconds
-            connection.set_progress_handler(lambda: CLOCK() > end, PROGRESS_STEPS)
-            try:
-                return [_sample_sqlite(connection, *kinds[name], part, warnings)]
-            except sqlite3.OperationalError as error:
-                if str(error) == "interrupted":
-                    raise TooSlow(part.label, seconds) from error
-                raise
-
-        yield from _read_all(list(kinds), sample, sqlite3.Error, request)
+    yield from _read_all(list(kinds), sample, sqlite3.Error, request)
 
 
 def _sample_sqlite(

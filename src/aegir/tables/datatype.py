@@ -7,19 +7,17 @@
 At least 95 % of the present cells must agree; integers may mix with numbers, dates with datetimes.
 Words for a missing value (`n/a`, `null`, `-`) do not count. Names of months are read in English only.
 
-`describe_column` gives the datatype with a profile of the sampled values, both from one count of them: for statistics in
-answers and for formats that state expectations about values. A profile stands beside the answer, like the preview; of an
+`describe_cells` gives a profile of the sampled values: for statistics in answers and for formats that state expectations about values. A
+profile stands beside the answer, like the preview; of an
 answer read from JSON nothing is stated that needs it.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
-
-from aegir.tables.table import Column
 
 AGREEMENT = 0.95
 MISSING = frozenset({"", "-", "--", "na", "n/a", "#n/a", "nan", "nil", "null", "none", "\\n"})
@@ -51,18 +49,28 @@ DATETIME = re.compile(rf"{_DATE}(?:t|,? ){_TIME}{_ZONE}", re.IGNORECASE)
 
 
 def infer_datatype(values: Sequence[str]) -> str:
-    """Return string, integer, number, boolean, date, datetime, time or empty."""
-    return _datatype_of(Counter(values))
+    """Return string, integer, number, boolean, date, datetime, time or empty.
+
+    Of a column that is asked about again and again, `contents_of(column).datatype` is found once.
+    """
+    return datatype_of_counts(Counter(values))
 
 
-def _datatype_of(counted: Counter[str]) -> str:
-    counts: Counter[str] = Counter()
+def datatype_of_counts(counted: Mapping[str, int]) -> str:
+    """Return the datatype of these cells, each with how often it occurs.
+
+    It is a string as soon as one cell in twenty is; of text the first few cells decide.
+    """
+    counts: dict[str, int] = {}
+    total, texts = sum(counted.values()), 0
     for value, count in counted.items():
-        # No longer text is remembered: its datatype is found at once.
-        kind = cell_datatype(value) if len(value) <= LONGEST_TYPED else _of_long_cell(value)
-        counts[kind] += count
-    present = sum(counts.values()) - counts["empty"]
-    return _agreed_datatype(counts, present)
+        kind = _any_cell_datatype(value)
+        if kind == "string":
+            texts += count
+            if texts * 20 > total:
+                return kind
+        counts[kind] = counts.get(kind, 0) + count
+    return _agreed_datatype(counts)
 
 
 @lru_cache(maxsize=CELLS_REMEMBERED)
@@ -71,14 +79,19 @@ def cell_datatype(value: str) -> str:
     text = value.strip()
     if text.isdigit() and text.isascii() and len(text) <= LONGEST_TYPED:
         return "string" if text[0] == "0" and text != "0" else "integer"
-    lowered = text.lower()
-    if lowered in MISSING:
-        return "empty"
-    if lowered in BOOLEANS:
-        return "boolean"
-    if len(text) > LONGEST_TYPED or not any(map(str.isdigit, text)):
+    if (
+        not "0" <= text[:1] <= "9"
+    ):  # no word for a missing value, and no boolean, begins with a digit
+        lowered = text.lower()
+        if lowered in MISSING:
+            return "empty"
+        if lowered in BOOLEANS:
+            return "boolean"
+        if not any(map(str.isdigit, text)):
+            return "string"
+    if len(text) > LONGEST_TYPED:
         return "string"
-    if INTEGER.fullmatch(text):
+    if "." not in text and INTEGER.fullmatch(text):
         return "integer"
     if NUMBER.fullmatch(text):
         return "string" if _has_leading_zero(text) else "number"
@@ -88,7 +101,10 @@ def cell_datatype(value: str) -> str:
     return "string"
 
 
-def _of_long_cell(value: str) -> str:
+def _any_cell_datatype(value: str) -> str:
+    """Return the datatype of a single cell of any length; no long text is remembered: its datatype is found at once."""
+    if len(value) <= LONGEST_TYPED:
+        return cell_datatype(value)
     text = value.strip()
     return "string" if len(text) > LONGEST_TYPED else cell_datatype(text)
 
@@ -98,11 +114,12 @@ def is_typed(kind: str) -> bool:
     return kind not in ("string", "empty")
 
 
-def _agreed_datatype(counts: Counter[str], present: int) -> str:
+def _agreed_datatype(counts: Mapping[str, int]) -> str:
+    present = sum(counts.values()) - counts.get("empty", 0)
     if not present:
         return "empty"
     needed = AGREEMENT * present
-    if present - counts["string"] < needed:  # too few cells are left for any other
+    if present - counts.get("string", 0) < needed:  # too few cells are left for any other
         return "string"
     for kind, kinds in _LADDER:
         if _total(counts, kinds) >= needed:
@@ -110,8 +127,8 @@ def _agreed_datatype(counts: Counter[str], present: int) -> str:
     return "string"
 
 
-def _total(counts: Counter[str], kinds: Iterable[str]) -> int:
-    return sum(counts[kind] for kind in kinds)
+def _total(counts: Mapping[str, int], kinds: Iterable[str]) -> int:
+    return sum(counts.get(kind, 0) for kind in kinds)
 
 
 def _has_leading_zero(text: str) -> bool:
@@ -206,14 +223,12 @@ def plain_number(cell: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def describe_column(column: Column, total_rows: int | None) -> tuple[str, ColumnProfile]:
-    """Return the datatype of a column and what was seen of it; `total_rows` is that of its table, if known."""
-    counts = Counter(column.values)
-    datatype = _datatype_of(counts)
-    for cell in [cell for cell in counts if len(cell) < LONGEST_MISSING]:
-        if cell.strip().lower() in MISSING:
-            del counts[cell]
-    rows, present = len(column.values), counts.total()
+def describe_cells(
+    cells: Mapping[str, int], missing: Collection[str], datatype: str, total_rows: int | None
+) -> ColumnProfile:
+    """Return what was seen of a column of these distinct cells; `total_rows` is that of its table, if known."""
+    counts = {cell: count for cell, count in cells.items() if cell not in missing}
+    rows, present = sum(cells.values()), sum(counts.values())
     least = greatest = earliest = latest = None
     if datatype in NUMERIC and counts:
         numbers = [plain_number(cell) for cell in counts]
@@ -223,7 +238,7 @@ def describe_column(column: Column, total_rows: int | None) -> tuple[str, Column
     elif datatype in ("date", "datetime") and all(map(_YEAR_FIRST, counts)):
         earliest, latest = min(counts), max(counts)
     repeated = [(cell, count) for cell, count in counts.items() if count > 1]
-    return datatype, ColumnProfile(
+    return ColumnProfile(
         rows=rows,
         missing=rows - present,
         distinct=len(counts),

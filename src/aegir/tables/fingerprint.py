@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from aegir.tables.datatype import infer_datatype
-from aegir.tables.table import Column, Table, clean_cell
+from aegir.tables.contents import contents_of
+from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import Floats
 
 BUCKETS, BINS = 128, 64
@@ -134,9 +134,11 @@ def fingerprint_table(table: Table) -> tuple[Fingerprint, ...]:
 
 def fingerprint_column(column: Column, index: int = 0, others: Sequence[str] = ()) -> Fingerprint:
     """Return the fingerprint of a column that stands at this index beside these headers."""
-    cells = [clean_cell(cell, LONGEST_CELL) for cell in column.present]
+    contents = contents_of(column)
+    texts = contents.cleaned(LONGEST_CELL)
+    cells = [texts[cell] for cell in column.present]
     counts = Counter(cells)
-    datatype = infer_datatype(column.values)
+    datatype = contents.datatype
     numbers = _numbers(counts) if datatype in NUMBERS else []
     return Fingerprint(
         name=column.name,

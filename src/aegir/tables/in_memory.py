@@ -1,4 +1,4 @@
-"""Sample tables in memory: DataFrames, Arrow tables, dicts of lists, lists of dicts, dicts of lists of dicts.
+"""Sample tables in memory: DataFrames, Arrow tables, dicts of lists, lists of dicts, dicts of tables by name; open connections.
 
 Objects are recognised by their attributes, so that neither pandas nor Polars nor PyArrow has to be installed:
 `iloc` means pandas, `__arrow_c_stream__` the Arrow interface (Polars, PyArrow, DuckDB, …).
@@ -13,6 +13,7 @@ from typing import Any
 from aegir.tables.assembling import COLUMN_LIMIT, Request, choose_rows
 from aegir.tables.cell_text import cell_text
 from aegir.tables.columnar import read_arrow_object
+from aegir.tables.connections import is_connection, read_connection
 from aegir.tables.nesting import Columns, is_list_of_objects, nested_tables
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
@@ -26,6 +27,13 @@ def read_in_memory(source: Any, request: Request) -> Iterator[Table]:
         raise UsageError("a Series is one column without a table; give series.to_frame()")
     if type(source).__name__ == "LazyFrame":
         yield from _from_lazy(source, request)
+    elif is_connection(source):
+        yield from read_connection(source, request)
+    elif isinstance(source, Mapping) and _is_named(source):
+        for key, table in source.items():
+            name = cell_text(key)
+            part = replace(request, name=name, file_name=name, label=name, title=name)
+            yield from read_in_memory(table, part)
     elif hasattr(source, "iloc") and hasattr(source, "columns"):
         yield from nested_tables(_from_pandas(source, request), request)
     elif hasattr(source, "__arrow_c_stream__"):
@@ -39,8 +47,28 @@ def read_in_memory(source: Any, request: Request) -> Iterator[Table]:
     else:
         raise UsageError(
             f"cannot read a table from {type(source).__name__}; give a path, an open binary file, a "
-            "DataFrame, an Arrow table, a dict of lists or a list of dicts"
+            "DataFrame, an Arrow table, a dict of lists, a list of dicts, a dict of such tables by name, or a connection to a database"
         )
+
+
+def _is_named(source: Mapping[Any, Any]) -> bool:
+    """Whether every value is a table of its own: a frame, an Arrow table, a dict of lists."""
+    return bool(source) and all(
+        is_frame(each) or (isinstance(each, Mapping) and _has_columns(each))
+        for each in source.values()
+    )
+
+
+def is_frame(source: Any) -> bool:
+    """Whether an object is a DataFrame, a LazyFrame or an Arrow table; a Series and an Arrow array, which are columns, are none."""
+    if type(source).__name__ == "LazyFrame":
+        return True
+    has_rows = hasattr(source, "iloc") or hasattr(source, "__arrow_c_stream__")
+    return has_rows and hasattr(source, "columns")
+
+
+def _has_columns(source: Mapping[Any, Any]) -> bool:
+    return bool(source) and all(isinstance(cells, list | tuple) for cells in source.values())
 
 
 def _is_tables(source: Mapping[Any, Any]) -> bool:

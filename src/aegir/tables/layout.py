@@ -23,7 +23,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from aegir.tables.datatype import cell_datatype, infer_datatype, is_typed
 from aegir.tables.overrides import NO_HEADER
@@ -150,7 +149,8 @@ def _rows_above(rows: Sequence[Sequence[str]], width: int) -> int:
     if width == 1:
         return start
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows[: 2 * ABOVE_LIMIT]]
-    typical = median(filled)
+    ordered = sorted(filled)
+    typical = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
     for index, row in enumerate(rows[start:ABOVE_LIMIT], start):
         if len(row) < width:
             above = len(row) < width - 1 or filled[index] <= 1
@@ -230,12 +230,12 @@ def _features_against_columns(
 ) -> dict[str, float]:
     type_break = type_match = seen_below = odd_length = 0
     for cell, values in zip(first, columns, strict=True):
-        present = [value.strip() for value in values if value.strip()]
+        present = [text for value in values if (text := value.strip())]
         if not cell or not present:
             continue
         kind = infer_datatype(present)
         if is_typed(kind):
-            fits = infer_datatype([cell]) == kind or infer_datatype([*present[:1], cell]) == kind
+            fits = kind in (infer_datatype([cell]), infer_datatype([*present[:1], cell]))
             type_break += not fits
             type_match += fits
         else:

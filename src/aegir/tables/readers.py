@@ -7,6 +7,7 @@
                                                   -> gz, bz2, xz, zst, zip: unpacked, then again
                                                   -> the rest: a reader process  (reader_process.py)
     dict, list of dicts, DataFrame, Arrow         -> in_memory.py
+    https://…, s3://…, gs://…, abfs://…            -> lake.py: in part; folders that are one table: datasets.py
     postgresql://…, mysql://…                     -> postgres.py, mysql.py; sqlite:///… and duckdb:///… are files
 
 Promises
@@ -43,6 +44,7 @@ from aegir.tables.database_urls import FILES, DatabaseUrl, parse_database_url
 from aegir.tables.delimited import read_delimited, read_header
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, is_url, recognise
 from aegir.tables.overrides import NO_OVERRIDES, Overrides
+from aegir.tables.remote_names import is_remote, shown
 from aegir.tables.table import Table, without_cells
 from aegir.tables.text_decoding import decode_sample
 from aegir_rl.base.errors import UnreadableTable, UsageError
@@ -95,6 +97,12 @@ def _read_any(
     elif isinstance(source, str) and source == "-":
         request = Request(name or "stdin", "stdin", "standard input", "-", **how)
         yield from read_stream(ByteStream(sys.stdin.buffer), request)
+    elif is_remote(source):
+        from aegir.tables.lake import read_remote
+
+        label = shown(str(source))
+        title = label.rstrip("/").rpartition("/")[2] or label
+        yield from read_remote(str(source), Request(name or title, title, label, label, **how))
     elif isinstance(source, DatabaseUrl) or is_url(source):
         url = source if isinstance(source, DatabaseUrl) else parse_database_url(str(source))
         yield from read_database(url, **how)
@@ -223,6 +231,12 @@ def read_text(sample: ByteSample, request: Request) -> list[Table]:
 
 
 def _read_path(path: Path, request: Request) -> Iterator[Table]:
+    if path.is_dir() and (dataset := _dataset_in(path)) is not None:
+        from aegir.tables.datasets import read_dataset
+
+        request.overrides.refuse(f"{request.label}, which is a data set")
+        yield from read_dataset(dataset, request)
+        return
     size = _regular_file_size(path)
     try:
         with path.open("rb") as file:
@@ -243,6 +257,15 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
                     yield from _read_container(plain, format_, request)
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def _dataset_in(folder: Path) -> Any:
+    from aegir.tables.datasets import find_dataset
+
+    try:
+        return find_dataset(folder)
+    except OSError as error:
+        raise _unreadable(folder, error) from error
 
 
 def _names_in_text(stream: ByteStream, request: Request) -> Table | None:

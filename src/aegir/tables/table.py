@@ -132,4 +132,5 @@ def without_cells(table: Table) -> Table:
 
 def clean_cell(cell: str, limit: int | None = None) -> str:
     """The first `limit` characters of a cell with HTML entities decoded and outer whitespace removed."""
-    return html.unescape(cell[:limit]).strip()
+    text = cell[:limit]
+    return (html.unescape(text) if "&" in text else text).strip()

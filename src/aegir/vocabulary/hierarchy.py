@@ -25,7 +25,6 @@ docs/answers.md, and pipeline/personal.py applies it.
 """
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from functools import cache
 
 from aegir.vocabulary.terms import (
@@ -175,6 +174,8 @@ def _spelling(name: str) -> str:
 def _unknown(name: str, known: Iterable[str]) -> UsageError:
     if name in RENAMED:
         return UsageError(f"unknown name {name!r}; it is called {RENAMED[name]!r} now")
+    from difflib import get_close_matches  # few runs have a name to correct
+
     # Users mostly get the letters right and the case wrong: 'Telephone' should suggest 'telephone'.
     by_lower = {candidate.lower(): candidate for candidate in known}
     near = [by_lower[match] for match in get_close_matches(name.lower(), by_lower, n=3)]

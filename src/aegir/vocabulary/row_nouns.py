@@ -84,8 +84,10 @@ def noun_of(words: Sequence[str]) -> RowNoun | None:
 @lru_cache(maxsize=4096)
 def fold(text: str) -> str:
     """Return text in lower case, without accents and with blanks for all that is no letter."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    letters = text.casefold()
+    if not letters.isascii():
+        plain = unicodedata.normalize("NFKD", letters)
+        letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return _NO_LETTERS.sub(" ", letters).strip()
 
 

@@ -32,10 +32,21 @@ class SpecialNames(NamedTuple):
 
     terms: Mapping[str, str]
     """The category of every term."""
-    words: Mapping[str, re.Pattern[str]]
-    """A pattern of the words of every category."""
+    words: Mapping[str, tuple["HeaderWord", ...]]
+    """The words of every category."""
     headers: Mapping[str, str]
     """The category of every whole header."""
+
+
+class HeaderWord(NamedTuple):
+    """A word or phrase of headers; few are ever found, so the pattern of one is compiled when its letters are."""
+
+    letters: str
+    pattern: str
+
+    def is_in(self, text: str) -> bool:
+        """Return whether it stands among the words of a header."""
+        return self.letters in text and _compiled(self.pattern).search(text) is not None
 
 
 def special_term(fine_type: str | None, relation: str | None = None) -> str | None:
@@ -48,7 +59,12 @@ def special_words(header: Iterable[str]) -> str | None:
     """Return the special category that the lower-case words of a header tell."""
     text = " ".join(header)
     return next(
-        (name for name, known in load_special(PATH).words.items() if known.search(text)), None
+        (
+            name
+            for name, words in load_special(PATH).words.items()
+            if any(word.is_in(text) for word in words)
+        ),
+        None,
     )
 
 
@@ -62,7 +78,7 @@ def load_special(path: Path) -> SpecialNames:
     """Return what a file says of terms, words and headers."""
     terms: dict[str, str] = {}
     headers: dict[str, str] = {}
-    words: dict[str, list[str]] = {}
+    words: dict[str, tuple[HeaderWord, ...]] = {}
     for location, (category, sort, names) in read_tsv(path, "category of names"):
         if category not in SPECIAL_CATEGORIES or sort not in SORTS:
             raise AegirError(
@@ -70,7 +86,7 @@ def load_special(path: Path) -> SpecialNames:
                 f"{', '.join(SPECIAL_CATEGORIES)}"
             )
         if sort == "words":
-            words.setdefault(category, []).extend(map(_pattern, names.split("|")))
+            words[category] = (*words.get(category, ()), *map(_header_word, names.split("|")))
             continue
         if sort == "headers":
             headers.update(dict.fromkeys(names.split("|"), category))
@@ -79,13 +95,15 @@ def load_special(path: Path) -> SpecialNames:
             if name not in FINE_TYPES and name not in RELATIONS:
                 raise AegirError(f"{location}: {name!r} is neither a fine type nor a relation")
             terms[name] = category
-    patterns = {name: re.compile("|".join(each)) for name, each in words.items()}
-    return SpecialNames(terms, patterns, headers)
+    return SpecialNames(terms, words, headers)
 
 
-def _pattern(word: str) -> str:
-    """Return a pattern that finds a word or phrase in the words of a header."""
+def _header_word(word: str) -> HeaderWord:
     if _UNSPACED.search(word):
-        return re.escape(word)
+        return HeaderWord(word, re.escape(word))
+    letters = word.removesuffix(_ANY_ENDING)
     end = "" if word.endswith(_ANY_ENDING) else r"(?!\w)"
-    return rf"(?<!\w){re.escape(word.removesuffix(_ANY_ENDING))}{end}"
+    return HeaderWord(letters, rf"(?<!\w){re.escape(letters)}{end}")
+
+
+_compiled = cache(re.compile)

@@ -21,7 +21,6 @@ in the microseconds between the last look and the rename still loses.
 import errno
 import os
 import re
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -195,7 +194,7 @@ def remove_stale_partials(folder: Path) -> None:
 def _create_partial(folder: Path, mode: int) -> tuple[Path, int]:
     """Create and lock a hidden file in a folder; return its path and file descriptor."""
     while True:
-        path = folder / f".aegir-{secrets.token_hex(8)}.partial"
+        path = folder / f".aegir-{os.urandom(8).hex()}.partial"
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         if fcntl is not None:
             with suppress(OSError):  # a file system without locks

@@ -1,4 +1,4 @@
-"""Names that a package offers and loads on first use, so that importing the package costs nothing.
+"""Names that a package offers and loads on first use, so that importing the package costs nothing; `dir` lists them.
 
     __getattr__ = lazy_names(__name__, __file__)                             # in rewards/__init__.py
     from aegir_rl.rewards.combined import CombinedReward as CombinedReward   # in rewards/__init__.pyi
@@ -7,6 +7,7 @@ The stub beside a package is the one list of its names: type checkers read it, a
 """
 
 import re
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -17,7 +18,7 @@ _IMPORT = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 
 def lazy_names(package: str, file: str) -> Callable[[str], Any]:
-    """A module `__getattr__` that imports a name from where the package's stub does; `__all__` lists these names."""
+    """A module `__getattr__` that imports a name from where the package's stub does; `__all__` and `dir` list these names."""
 
     @cache
     def homes() -> dict[str, str]:
@@ -31,4 +32,5 @@ def lazy_names(package: str, file: str) -> Callable[[str], Any]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(homes()[name]), name)
 
+    vars(sys.modules[package])["__dir__"] = lambda: sorted(homes())
     return load

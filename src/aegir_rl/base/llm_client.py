@@ -35,6 +35,8 @@ AGAIN = frozenset((408, 429, *range(500, 600)))
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 SHOWN = 120
 """Characters of a server's words that a sentence quotes."""
+LONGEST_QUOTE = 8_000
+"""Characters of an answer that cannot be used, when the model is asked again."""
 CHARACTERS_PER_TOKEN = 4
 """For servers that do not count: an estimate for English text."""
 
@@ -115,22 +117,17 @@ class ChatClient:
         self._sleep = sleep
 
     def complete(self, system: str, user: str, check: Callable[[str], Any] = str) -> Any:
-        """Return `check` of the answer's text; a ValueError of it counts as an answer that cannot be used."""
-        body = json.dumps(
-            {
-                "model": self.settings.model,
-                "messages": [
-                    {"role": "system", "content": system},
-                    {"role": "user", "content": user},
-                ],
-                "temperature": 0,
-                "max_tokens": self.settings.most_tokens,
-            }
-        ).encode()
+        """Return `check` of the answer's text; a ValueError of it counts as an answer that cannot be used.
+
+        The next try then has that answer and the reason too: the same request would get the same answer again.
+        """
+        asked = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        body = self._body(asked)
         reason, wait = "", FIRST_WAIT
         for attempt in range(self.settings.retries + 1):
             if attempt:
                 self.usage.retries += 1
+            text = ""
             try:
                 text = self._account(self._post(body), body)
                 return check(text)
@@ -139,6 +136,9 @@ class ChatClient:
                 pause = wait if failed.wait is None else failed.wait
             except ValueError as unusable:
                 reason, pause = f"its answer cannot be used: {unusable}", 0.0
+                said = {"role": "assistant", "content": text[:LONGEST_QUOTE]}
+                again = f"That answer cannot be used: {str(unusable)[:SHOWN]}. Answer the question again."
+                body = self._body([*asked, said, {"role": "user", "content": again}])
             except LlmError:
                 self.usage.failures += 1
                 raise
@@ -148,6 +148,15 @@ class ChatClient:
         self.usage.failures += 1
         tries = self.settings.retries + 1
         raise LlmError(f"{self._name} gave no answer in {tries} tries: {reason}")
+
+    def _body(self, messages: list[dict[str, str]]) -> bytes:
+        order = {
+            "model": self.settings.model,
+            "messages": messages,
+            "temperature": 0,
+            "max_tokens": self.settings.most_tokens,
+        }
+        return json.dumps(order).encode()
 
     @property
     def _name(self) -> str:

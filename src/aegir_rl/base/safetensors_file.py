@@ -10,7 +10,6 @@ views without a copy. Limit: a program that shortens the file in place while it 
 are replaced by renaming, as `aegir_rl.base.files` does, are safe.
 """
 
-import hashlib
 import json
 import math
 import mmap
@@ -74,6 +73,8 @@ class MappedFile:
     @cached_property
     def sha256(self) -> str:
         """The SHA-256 of the content."""
+        import hashlib  # few files are checked
+
         return hashlib.sha256(self.content).hexdigest()
 
     def tensors(self) -> tuple[Arrays, dict[str, str]]:

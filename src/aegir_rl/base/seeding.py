@@ -7,7 +7,6 @@ A named stream depends on the seed and its names only, never on what was drawn b
 annotated in two runs gives what one run gives.
 """
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,11 +20,13 @@ class Seeds:
 
     def derive(self, *names: str | int) -> int:
         """A 64-bit seed for these names."""
+        import hashlib  # a small file is read whole, without a seed
+
         text = "\x1f".join([str(self.seed), *map(str, names)])
         # A file name that is not UTF-8 reaches Python with surrogates in it.
         raw = text.encode("utf-8", "surrogatepass")
         return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
 
-    def generator(self, *names: str | int) -> np.random.Generator:
+    def generator(self, *names: str | int) -> "np.random.Generator":
         """An independent random generator for these names."""
         return np.random.Generator(np.random.PCG64(self.derive(*names)))

@@ -13,10 +13,8 @@ from the folder of this one; sections are joined key by key.
 What a dataclass refuses on being made is said with the section and the file it came from.
 """
 
-import difflib
 import math
 import operator
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -44,6 +42,8 @@ def read_settings(path: Path, defaults: Settings) -> Settings:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """What a TOML file says."""
+    import tomllib  # few runs read a file of settings
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -113,7 +113,9 @@ def _build(defaults: Any, given: Mapping[str, Any], path: str, section: str) -> 
     for key, value in given.items():
         where = f"{key!r} in {f'[{section}] of ' if section else ''}{path}"
         if key not in values:
-            near = difflib.get_close_matches(key, names, 1, 0.5)
+            from difflib import get_close_matches  # few runs have a name to correct
+
+            near = get_close_matches(key, names, 1, 0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
             raise UsageError(f"unknown key {where}; {hint}")
         inner = f"{section}.{key}" if section else key

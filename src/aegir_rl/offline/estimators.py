@@ -11,8 +11,9 @@ from fitted_q.py, an episode contributes
     switch   dr, but where ρ_t > τ the regression alone: D_t = V_t           trades a bias for width
 
 The estimate is the mean contribution. `switch` takes the τ of a grid with the smallest variance + (bound of the bias)²; where τ cuts,
-its interval is widened by that bound. The regression of `dm` and `fqe` has an error of which no interval
-knows; theirs therefore also hold the whole interval of `dr`.
+its interval is widened by that bound. How often the policy would make a decision that τ cuts is 1 minus the mean weight of the others:
+a few weights of 10⁴ cannot make that more than it is. The regression of `dm` and `fqe` has an error of which no interval
+knows; theirs therefore also hold the whole interval of `switch`.
 
 Worked number, one decision each, ρ = 2 and 0, r = 1 and 0, Q of the action taken = V = 0.5: ips = (2 + 0) / 2 = 1; snips = 2 / 2 = 1;
 dm = 0.5; dr = (0.5 + 2 · 0.5 + 0.5 + 0) / 2 = 1.
@@ -29,7 +30,8 @@ a lower bound falls by unsupported · (largest - smallest return of the log).
 
 Promises
   - on its own data (ρ = 1) the estimates ips, snips and, without discount, dr with Q = 0 are the mean return;
-  - a decision without a propensity is refused: only regressions could be trusted there.
+  - a decision without a propensity is refused: only regressions could be trusted there;
+  - values and intervals of rates (every reward 0 or 1) stay between 0 and 1.
 
 Papers: Dudík et al. 2011, arXiv:1103.4601 (dr); Jiang and Li 2016, arXiv:1511.03722 (chains); Wang et al. 2017,
 arXiv:1612.01205 (switch).
@@ -53,7 +55,7 @@ MOST_UNSUPPORTED = 0.1
 LEAST_MEAN_WEIGHT = 0.9
 """The upper end of the mean weight's interval must reach it."""
 ESTIMATORS = ("ips", "snips", "dm", "fqe", "dr", "switch")
-SWITCH_GRID = (2.0, 5.0, 10.0, 20.0, 50.0, np.inf)
+SWITCH_GRID = (2.0, 5.0, 10.0, 20.0, 50.0, 200.0, 1000.0, np.inf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +77,8 @@ class Weighted:
     gamma: float
     logged_v: Floats
     """(E,) V of the first decision when later ones are made as logged"""
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    """Between which every value must lie."""
 
     @property
     def products(self) -> Floats:
@@ -107,6 +111,7 @@ def weigh(
         groups=log.group_numbers,
         gamma=gamma,
         logged_v=(policy[first] * logged_q[first]).sum(axis=1),
+        bounds=log.bounds,
     )
 
 
@@ -117,7 +122,8 @@ def require_propensities(log: LoggedDecisions) -> None:
         first = log.ids[log.episode[missing[0]]]
         raise UsageError(
             f"{len(missing):,} of {amount(len(log), 'decision')} of {log.name} have no propensity (first: episode {first!r}), so "
-            "IPS, SNIPS and DR cannot weigh them; log decisions with the probability they were made with"
+            "IPS, SNIPS and DR cannot weigh them, and the regressions that remain (DM, FQE) know no error of their own; log decisions "
+            "with the probability they were made with"
         )
 
 
@@ -140,12 +146,12 @@ def estimate_values(episodes: Weighted) -> dict[str, Estimate]:
     """Every estimator with its interval."""
     parts = compute_contributions(episodes)
     found = {name: estimate_mean(part, episodes.groups) for name, part in parts.items()}
-    dr, bias = found["dr"], _switch_bias(episodes, choose_threshold(episodes))
+    bias = _switch_bias(episodes, choose_threshold(episodes))
+    switch = found["switch"].widened(found["switch"].low - bias, found["switch"].high + bias)
+    found["switch"] = switch
     for name in ("dm", "fqe"):
-        found[name] = found[name].widened(dr.low, dr.high)
-    switch = found["switch"]
-    found["switch"] = switch.widened(switch.low - bias, switch.high + bias)
-    return found
+        found[name] = found[name].widened(switch.low, switch.high)
+    return {name: each.within(*episodes.bounds) for name, each in found.items()}
 
 
 def doubly_robust(episodes: Weighted, threshold: float = np.inf) -> Floats:
@@ -177,7 +183,10 @@ def _switch_bias(episodes: Weighted, threshold: float) -> float:
     if not cut.any():
         return 0.0
     surprise = np.abs(episodes.reward - episodes.q)[cut].max()
-    return float((episodes.products * cut).sum(axis=1).mean() * surprise)
+    often = float((episodes.products * cut).sum(axis=1).mean())
+    kept = estimate_mean(np.where(cut.any(axis=1), 0.0, episodes.products[:, -1]), episodes.groups)
+    longest = episodes.decided.shape[1]
+    return float(min(often, longest * max(1 - kept.low, 0.0)) * surprise)
 
 
 def _discounted(episodes: Weighted, steps: Floats) -> Floats:

@@ -97,14 +97,22 @@ class ComparedPolicy:
 class PolicyComparison:
     """A log prepared for comparing any number of policies with its static table."""
 
-    def __init__(self, log: LoggedDecisions, settings: LearningSettings | None = None) -> None:
+    def __init__(
+        self,
+        log: LoggedDecisions,
+        settings: LearningSettings | None = None,
+        behaviour: F32 | None = None,
+    ) -> None:
+        """`behaviour` (N, A) is a clone of the logged policy, if there is one already."""
         settings = settings or LearningSettings()
         require_propensities(log)
         require_baseline(log)
         self.log, self._gamma = log, settings.gamma
         self._model = FittedQ(log)
         self._logged_q = self._model.logged_returns(settings.gamma)
-        self.behaviour: F32 = softmax(predict_behaviour(log, settings)[0])
+        self.behaviour: F32 = (
+            softmax(predict_behaviour(log, settings)[0]) if behaviour is None else behaviour
+        )
         self._static_episodes = self._weigh(log.baseline)
         self._static = compute_contributions(self._static_episodes, ("dr",))["dr"]
 
@@ -130,8 +138,27 @@ class PolicyComparison:
 
     def difference(self, episodes: Weighted) -> Estimate:
         """Paired, doubly robust."""
+        return self._paired(episodes, self._static)
+
+    def single_workers(self, chosen: Ints) -> "SingleWorkers":
+        """Every worker alone, and a policy that chooses these actions (N,) less the best of them."""
+        alone = {
+            name: self._weigh(np.full(len(self.log), number))
+            for number, name in enumerate(self.log.actions)
+        }
+        parts = {name: compute_contributions(each, ("dr",))["dr"] for name, each in alone.items()}
+        groups = self.log.group_numbers
+        values = {
+            name: estimate_mean(part, groups).within(*self.log.bounds)
+            for name, part in parts.items()
+        }
+        best = max(values, key=lambda name: values[name].value)
+        return SingleWorkers(values, best, self._paired(self._weigh(chosen), parts[best]))
+
+    def _paired(self, episodes: Weighted, other: Floats) -> Estimate:
         own = compute_contributions(episodes, ("dr",))["dr"]
-        return estimate_mean(own - self._static, episodes.groups)
+        low, high = self.log.bounds
+        return estimate_mean(own - other, episodes.groups).within(low - high, high - low)
 
     def _weigh(self, chosen: Ints) -> Weighted:
         policy = one_hot(chosen, self.log)
@@ -152,6 +179,33 @@ class PolicyComparison:
             self.compare_at(float(floor), probabilities)
             for floor in np.unique(np.append(floors, beyond))
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class SingleWorkers:
+    """What every worker would earn if it got everything; doubly robust."""
+
+    values: dict[str, Estimate]
+    best: str
+    gain: Estimate
+    """Of the policy over the best of them, paired; the best is chosen by the same estimates, which is hard on the policy."""
+
+    @property
+    def sentence(self) -> str:
+        """The policy beside the best worker, in words."""
+        verb = "beats" if self.gain.low > 0 else "is not shown to beat"
+        return (
+            f"the policy {verb} always {self.best}, the best single worker: {self.gain.value:+.4f} "
+            f"(95 % interval {self.gain.show_interval('+.4f')})"
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "values": {name: each.as_dict() for name, each in self.values.items()},
+            "best": self.best,
+            "gain_over_best": self.gain.as_dict(),
+            "sentence": self.sentence,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +250,12 @@ class PolicyEvaluation:
     coverage: float
     """Share of decisions that are the policy's own; the static table makes the others."""
     compared: ComparedPolicy
+    singles: SingleWorkers
     curve: list[CurvePoint]
     truth: Truth | None
     """Where the log holds the outcome of every worker."""
+    folds: int = 0
+    """Every episode was judged by a policy trained without this fold of the groups; 0: by the policy itself."""
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -211,7 +268,9 @@ class PolicyEvaluation:
             "episodes": self.log.episodes,
             "decisions": len(self.log),
             "notes": list(self.log.notes),
+            "cross_fitted_folds": self.folds,
             **self.compared.as_dict(),
+            "single_workers": self.singles.as_dict(),
             "risk_coverage": [point.as_dict() for point in self.curve],
             "truth": None if self.truth is None else self.truth.as_dict(),
         }
@@ -222,17 +281,33 @@ def evaluate_policy(
 ) -> PolicyEvaluation:
     """Evaluate a policy with its floor, and the static table below it, as one policy."""
     probabilities = policy_probabilities(policy, log)
-    comparison = PolicyComparison(log, settings)
     chosen, own, _ = choose_above_floor(probabilities, log.baseline, policy.floor)
+    return evaluate_choices(
+        PolicyComparison(log, settings), policy, chosen, float(own.mean()), probabilities
+    )
+
+
+def evaluate_choices(
+    comparison: PolicyComparison,
+    policy: RoutingPolicy,
+    chosen: Ints,
+    coverage: float,
+    probabilities: F32,
+    folds: int = 0,
+) -> PolicyEvaluation:
+    """Evaluate the actions (N,) that a policy, or one trained without their fold, chooses; its probabilities (N, A) give the curve."""
+    log = comparison.log
     known = log.known
     return PolicyEvaluation(
         log=log,
         version=policy.version,
         floor=policy.floor,
-        coverage=float(own.mean()),
+        coverage=coverage,
         compared=comparison.compare(chosen),
+        singles=comparison.single_workers(chosen),
         curve=comparison.risk_coverage(probabilities),
         truth=None
         if known is None
         else true_values(known, chosen, log.baseline, log.group_numbers),
+        folds=folds,
     )

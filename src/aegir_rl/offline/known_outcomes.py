@@ -2,6 +2,8 @@
 
     accuracy_of.WORKER      part of an episode's rewards: what that worker would have got right (`aegir rl collect`)
 
+    reward_of.WORKER        what it would have earned, in a log of other people's decisions (`aegir rl import`)
+
     reward of a worker = accuracy_of.WORKER - weighed mean cost and seconds of the decisions that asked it
 
 No estimate reads these parts. They exist where tables are labelled and every worker was asked, and only for episodes of
@@ -16,23 +18,32 @@ import numpy as np
 from aegir_rl.base.arrays import Floats, Ints
 from aegir_rl.episode import EpisodeBatch
 from aegir_rl.offline.intervals import Estimate, estimate_mean
-from aegir_rl.offline.reward_v1 import RewardWeights
+from aegir_rl.offline.reward_v1 import PLAIN, RewardWeights
 
 OF_WORKER = "accuracy_of."
 """Begins the name of the part of a reward that says whether a worker would have been right."""
+EARNED_BY = "reward_of."
+"""Begins the name of the part of a reward that says what a worker would have earned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a policy and the static table really earn on the columns of a log."""
+    """What a policy and the static table, the best single worker and an oracle really earn on the columns of a log."""
 
     policy: Estimate
     static: Estimate
     difference: Estimate
-    """Paired; its interval says how it may differ on other tables."""
+    """Policy less static table, paired; its interval says how it may differ on other tables."""
+    over_best: Estimate
+    """Policy less the best single worker, paired."""
+    regret: Estimate
+    """What an oracle, which asks for every column a worker that earns most on it, earns more than the policy."""
+    best: int
+    """The number of the best single worker."""
 
     def as_dict(self) -> dict[str, object]:
-        return {name: getattr(self, name).as_dict() for name in self.__slots__}
+        estimates = ("policy", "static", "difference", "over_best", "regret")
+        return {name: getattr(self, name).as_dict() for name in estimates}
 
 
 def known_rewards(
@@ -42,6 +53,10 @@ def known_rewards(
 
     `at` is the place of the worker among the factors of an action.
     """
+    earned = [batch.rewards.get(f"{EARNED_BY}{worker}") for worker in workers]
+    if PLAIN in batch.rewards:
+        known = [each for each in earned if each is not None and not np.isnan(each).any()]
+        return np.column_stack(known) if workers and len(known) == len(workers) else None
     weights = weights or RewardWeights()
     parts = [batch.rewards.get(f"{OF_WORKER}{worker}") for worker in workers]
     if not workers or any(part is None or np.isnan(part).any() for part in parts):
@@ -60,7 +75,8 @@ def known_rewards(
 
 
 def true_values(known: Floats, chosen: Ints, static: Ints, groups: Ints) -> Truth:
-    """The value of choosing these workers (E,), of the static table's (E,), and the difference."""
-    rows = np.arange(len(known))
+    """The value of choosing these workers (E,) and of the static table's (E,), and their differences."""
+    rows, best = np.arange(len(known)), int(known.mean(axis=0).argmax())
     own, baseline = known[rows, chosen], known[rows, static]
-    return Truth(*(estimate_mean(each, groups) for each in (own, baseline, own - baseline)))
+    compared = (own, baseline, own - baseline, own - known[:, best], known.max(axis=1) - own)
+    return Truth(*(estimate_mean(each, groups) for each in compared), best)

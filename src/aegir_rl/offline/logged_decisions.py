@@ -1,6 +1,7 @@
 """A log of decisions as flat arrays: N decisions of E episodes, sorted by episode, then by time.
 
     log = LoggedDecisions.from_batch(EpisodeBatch.from_episodes(episodes))
+    log = LoggedDecisions.of(features, action, reward, propensity, group, baseline="gpt-4")     # plain arrays
     log.features, log.action, log.reward, log.propensity     # (N, F), (N,), (N,), (N,)
 
 An action is the choice of the factor `worker`. What the static table would have chosen (`baseline`) is logged with
@@ -10,16 +11,17 @@ Promises
   - episodes without an outcome, without a decision or cut off before their end are left out and counted in `notes`;
   - synthetic and real episodes are never mixed silently: a log of several sources is refused unless one is named, or `all`.
 
-Not here: files (log_files.py), rewards (reward_v1.py).
+Not here: files (log_files.py), other people's files (imported_log.py), rewards (reward_v1.py).
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from aegir_rl.base.arrays import Bools, Floats, Ints
 from aegir_rl.base.errors import UsageError
@@ -27,7 +29,8 @@ from aegir_rl.base.seeding import Seeds
 from aegir_rl.base.text import amount
 from aegir_rl.episode import EpisodeBatch, Source
 from aegir_rl.offline.known_outcomes import known_rewards
-from aegir_rl.offline.reward_v1 import RewardWeights, compute_reward_v1
+from aegir_rl.offline.plain_rows import PlainRows, known_of, names_of
+from aegir_rl.offline.reward_v1 import RewardWeights, compute_reward
 
 WORKER = "worker"
 """The factor of an action that says which worker handles the column."""
@@ -100,6 +103,12 @@ class LoggedDecisions:
         return np.bincount(self.episode, self.reward, self.episodes).astype(np.float64)
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """Between which the value of any policy lies: 0 and 1 for rates, whose rewards are all 0 or 1; else nobody knows."""
+        is_rate = len(self) == self.episodes and bool(np.isin(self.reward, (0.0, 1.0)).all())
+        return (0.0, 1.0) if is_rate else (-np.inf, np.inf)
+
+    @property
     def group_numbers(self) -> Ints:
         """(E,) groups as numbers from 0 on."""
         numbers = {name: number for number, name in enumerate(dict.fromkeys(self.groups))}
@@ -149,6 +158,49 @@ class LoggedDecisions:
         return (order % folds)[numbers]
 
     @classmethod
+    def of(
+        cls,
+        features: npt.ArrayLike,
+        action: npt.ArrayLike,
+        reward: npt.ArrayLike,
+        propensity: npt.ArrayLike | None = None,
+        group: npt.ArrayLike | None = None,
+        *,
+        baseline: str | npt.ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        outcomes: Mapping[str, npt.ArrayLike] | None = None,
+        episode: npt.ArrayLike | None = None,
+        name: str = "the log",
+        source: Source = "real",
+    ) -> "LoggedDecisions":
+        """A log from plain arrays: N decisions, each an episode of its own unless `episode` (N,) says otherwise.
+
+        features (N, F), nan where unknown; action (N,) numbers or names; reward (N,) any unit; propensity (N,) of the action as
+        executed; group (N,) what must not be split, such as a user; baseline: what would be done without a policy, for all
+        or (N,); outcomes: action to (N,), what it would have earned, where that is known of every action.
+        """
+        rows = PlainRows.read(features, action, reward, propensity, group, episode, name)
+        known = {str(key): np.asarray(each, np.float64) for key, each in (outcomes or {}).items()}
+        actions = names_of(rows.action, known, baseline, name)
+        numbers = {each: number for number, each in enumerate(actions)}
+        first = np.unique(rows.episode, return_index=True)[1]
+        return cls(
+            name=name,
+            feature_names=tuple(feature_names or map("x{}".format, range(rows.features.shape[1]))),
+            features=rows.features,
+            actions=actions,
+            action=np.array([numbers[each] for each in rows.action], np.int64),
+            baseline=_baseline_of(baseline, numbers, rows.order),
+            reward=rows.reward,
+            propensity=rows.propensity,
+            episode=rows.episode,
+            ids=tuple(map(str, range(len(first)))),
+            groups=tuple(rows.group[row] for row in first),
+            sources=(source,) * len(first),
+            known=known_of(known, actions, rows, name),
+        )
+
+    @classmethod
     def from_batch(
         cls,
         batch: EpisodeBatch,
@@ -164,7 +216,7 @@ class LoggedDecisions:
                 f"no decision of {name} names a {WORKER!r}; expected the worker that got the column, by name"
             )
         at = batch.factors.index(WORKER)
-        reward = compute_reward_v1(batch, weights)
+        reward = compute_reward(batch, weights)
         known, notes = _usable(batch, np.isfinite(reward.total), wanted, at)
         if not known.any():
             reasons = "; ".join(notes) or "it is empty"
@@ -188,6 +240,16 @@ class LoggedDecisions:
             notes=notes,
             known=None if outcomes is None else outcomes[rows],
         )
+
+
+def _baseline_of(
+    baseline: str | npt.ArrayLike | None, numbers: Mapping[str, int], order: Ints
+) -> Ints:
+    """(N,) numbers of what would be done without a policy."""
+    if baseline is None:
+        return np.full(len(order), UNKNOWN)
+    names = np.broadcast_to(np.asarray(baseline).astype(str), order.shape)[order]
+    return np.array([numbers[each] for each in names], np.int64)
 
 
 def _require_one_source(sources: Sequence[str], name: str, source: LogSource | None) -> Bools:
@@ -233,7 +295,22 @@ def require_baseline(log: LoggedDecisions) -> None:
     if missing:
         raise UsageError(
             f"{missing} of {amount(len(log), 'decision')} of {log.name} do not say what the static table would have chosen; "
-            "name a worker to compare with: --baseline WORKER"
+            "name a worker to compare with: --baseline WORKER, or baseline=… in Python"
+        )
+
+
+def require_variety(log: LoggedDecisions) -> None:
+    """Raise for a log from which nothing can be learnt: one action only, or one reward only."""
+    tried = np.unique(log.action)
+    if len(tried) < 2:
+        raise UsageError(
+            f"every decision of {log.name} is {log.actions[tried[0]]!r}, so nothing says what other workers would have earned; "
+            "log with exploration"
+        )
+    if np.ptp(log.returns) == 0:
+        raise UsageError(
+            f"every episode of {log.name} has the reward {log.returns[0]:g}, so there is nothing to learn; "
+            "log an outcome that differs between decisions"
         )
 
 

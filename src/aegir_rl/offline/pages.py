@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 
 from aegir_rl.observe.plots import bar_plot, interval_plot, line_plot
-from aegir_rl.offline.choosing import Chosen, candidate_name
+from aegir_rl.offline.choosing import Chosen
 from aegir_rl.offline.evaluation import PolicyEvaluation
 from aegir_rl.offline.intervals import Estimate
 from aegir_rl.offline.reward_report import RewardReport
@@ -24,10 +24,9 @@ Plots = Mapping[str, str]
 
 def trial_plots(chosen: Chosen) -> Plots:
     """The difference to the static table of every candidate at its best floor."""
-    names = [candidate_name(alpha) for alpha in dict.fromkeys(t.alpha for t in chosen.trials)]
     intervals = {
         name.replace(" ", "\n", 1): _interval(chosen.best_of(name).point.difference)
-        for name in names
+        for name in chosen.names
     }
     return {
         "candidates": interval_plot(

@@ -10,6 +10,7 @@ A network reads standardised features (a missing one, nan, counts as the mean). 
     values     Q(s, a), the expected return of an action      probabilities = softmax(Q / temperature), temperature = the
                                                               root mean squared error of Q on the log
     ppo        logits of a policy trained in the simulator    probabilities = softmax(logits / temperature)
+    always     one worker, whatever the features              probabilities 1 and 0
 
 Where the largest probability is below `floor`, the static table decides.
 
@@ -48,7 +49,9 @@ from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import Arrays, read_safetensors, safetensors_bytes
 from aegir_rl.base.text import parse_json
 
-PolicyKind = Literal["cloning", "values", "ppo"]
+PolicyKind = Literal["cloning", "values", "ppo", "always"]
+CERTAIN = 100.0
+"""A logit above the others that leaves them no probability."""
 METADATA_KEY = "aegir_policy"
 FORMAT = 1
 
@@ -171,6 +174,22 @@ class RoutingPolicy:
         if features is not None:
             policy.columns_of(features, "this program")
         return policy
+
+
+def always(worker: str, features: Sequence[str], actions: Sequence[str]) -> RoutingPolicy:
+    """The policy that always chooses one of these workers."""
+    logits = np.zeros(len(actions), np.float32)
+    logits[list(actions).index(worker)] = CERTAIN
+    return RoutingPolicy(
+        kind="always",
+        features=tuple(features),
+        actions=tuple(actions),
+        weights=(np.zeros((len(features), len(actions)), np.float32),),
+        biases=(logits,),
+        mean=np.zeros(len(features), np.float32),
+        scale=np.ones(len(features), np.float32),
+        training={"method": f"always {worker}"},
+    )
 
 
 def _from_record(record: dict[str, Any], tensors: Arrays) -> RoutingPolicy:

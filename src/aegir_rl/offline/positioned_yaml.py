@@ -8,9 +8,12 @@ Promises
   - anchors, aliases, tags, block texts, a key that is given twice, an entry without a value and text longer than
     `LONGEST` are refused with line and column.
 
-PyYAML is imported when a file is read; the library itself needs numpy only.
+A text of plain entries alone, such as the table that ships, is read here (`read_plain`). For any other PyYAML is imported, which
+takes 10 ms; the library itself needs numpy only.
 """
 
+import re
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +65,8 @@ def read_yaml(text: str, file: str) -> Section:
     start = Position(file, 1, 1)
     if len(text) > LONGEST:
         raise start.error(f"the text is longer than {LONGEST:,} characters")
+    if (plain := read_plain(text, file)) is not None:
+        return plain
     root = _compose(text, start)
     if root is None:
         raise start.error("nothing is written here; expected a mapping such as `rules:`")
@@ -70,6 +75,60 @@ def read_yaml(text: str, file: str) -> Section:
         return section
     entry = repr(section.text) if isinstance(section, Text) else "a list"
     raise start.error(f"{entry} is no entry; expected `name: value`")
+
+
+_COMMENT = re.compile(r"(?:^|(?<= ))#.*")
+_PLAIN = r"[A-Za-z0-9](?:[\w .<>=+-]*[\w.])?"
+_LINE = re.compile(
+    rf"(?P<indent> *)(?:- +(?P<item>{_PLAIN})|(?P<key>\w+):(?: +(?P<text>{_PLAIN}))?) *", re.A
+)
+
+
+def read_plain(text: str, file: str) -> Section | None:
+    """Return the mapping of a text of plain entries; None for one that needs more of YAML, or has something wrong."""
+    lines: _PlainLines = deque()
+    for number, line in enumerate(text.split("\n"), 1):
+        if not (written := _COMMENT.sub("", line)).strip(" "):
+            continue
+        if (match := _LINE.fullmatch(written)) is None:
+            return None
+        lines.append((number, match))
+    if not lines or lines[0][1]["indent"]:
+        return None
+    section = _plain_section(lines, file)
+    return None if lines else section
+
+
+_PlainLines = deque[tuple[int, re.Match[str]]]
+
+
+def _plain_section(lines: _PlainLines, file: str) -> Section | None:
+    """Return the mapping that the first line begins, without whose lines the rest is left; None if it is not plain."""
+    indent = lines[0][1]["indent"]
+    start = Position(file, lines[0][0], len(indent) + 1)
+    entries: dict[str, Value] = {}
+    while lines and lines[0][1]["indent"] == indent and lines[0][1]["key"]:
+        number, match = lines.popleft()
+        value: Value | None = None
+        if match["text"]:
+            value = Text(match["text"], Position(file, number, match.start("text") + 1))
+        elif lines and lines[0][1]["item"] and lines[0][1]["indent"] >= indent:
+            value = _plain_list(lines, file)
+        elif lines and len(lines[0][1]["indent"]) > len(indent):
+            value = _plain_section(lines, file)
+        if value is None or match["key"] in entries:
+            return None
+        entries[match["key"]] = value
+    return Section(entries, start) if entries else None
+
+
+def _plain_list(lines: _PlainLines, file: str) -> tuple[Text, ...]:
+    """Return the texts of the list that the first line begins, without whose lines the rest is left."""
+    indent, items = lines[0][1]["indent"], []
+    while lines and lines[0][1]["item"] and lines[0][1]["indent"] == indent:
+        number, match = lines.popleft()
+        items.append(Text(match["item"], Position(file, number, match.start("item") + 1)))
+    return tuple(items)
 
 
 def _compose(text: str, start: Position) -> Any:

@@ -9,6 +9,9 @@ The penalty lowers the values of actions that the log did not take, so that no a
 seen how bad it is. It is not free: where everything was tried, alpha = 0 is better, so both are trained (choosing.py).
 Chains of decisions (escalation) are why this is Q-learning: what a first worker earns depends on who gets the column next.
 
+Rewards of any scale: they are divided by the standard deviation of the log's returns, and the biases of the outputs begin at the
+mean return. So alpha means the same for rates, euros and seconds; the values of the finished policy are in the log's unit.
+
 Worked number: Q = (1, 2), a = 0, y = 0: td = ½ · 1 = 0.5; penalty = ln(e + e²) - 1 = 1.3133; alpha = 0.5: loss 1.1566.
 
 Paper: Kumar, Zhou, Tucker and Levine 2020, arXiv:2006.04779, equation 4; double Q-learning, arXiv:1509.06461.
@@ -25,7 +28,10 @@ from aegir_rl.offline.logged_decisions import LoggedDecisions
 from aegir_rl.offline.network import SMALL_SPREAD, Adam, Network
 from aegir_rl.offline.policy import RoutingPolicy
 
+SMALLEST_SPREAD = 1e-9
+"""Of the returns, relative to the largest one; below it they are all the same."""
 SMALLEST_TEMPERATURE = 0.01
+"""In standard deviations of the returns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,11 +78,12 @@ def learn_values(
     """Train Q on all decisions of a log; alpha = 0 is a plain reward model."""
     require(0 <= alpha < np.inf, "alpha", alpha, "0 or more")
     settings = settings or LearningSettings()
-    data = Standardised.of(log.features)
+    data, scale = Standardised.of(log.features), reward_scale(log)
     # Values of an untrained network would be noise as large as the rewards, of which much is left after some hundred steps.
     network = settings.network(log, "values", spread=SMALL_SPREAD)
+    network.biases[-1][:] = log.returns.mean() / scale
     target = Network(network.sizes)
-    reward, following = log.reward.astype(np.float32), log.following
+    reward, following = (log.reward / scale).astype(np.float32), log.following
     decay = np.float32(settings.weight_decay) * network.is_weight
     optimiser = Adam(len(network.flat), decay)
     for step, rows in settings.minibatches(len(log), "values"):
@@ -96,7 +103,17 @@ def learn_values(
         "alpha": alpha,
         "td": loss.td,
         "penalty": loss.penalty,
+        "reward_scale": scale,
         "settings": asdict(settings),
     }
-    temperature = max(float(np.sqrt(2 * loss.td)), SMALLEST_TEMPERATURE)
+    temperature = scale * max(float(np.sqrt(2 * loss.td)), SMALLEST_TEMPERATURE)
+    for last in (network.weights[-1], network.biases[-1]):
+        last *= np.float32(scale)
     return make_policy("values", log, network, data, temperature, how)
+
+
+def reward_scale(log: LoggedDecisions) -> float:
+    """The standard deviation of the log's returns; 1 where all are the same."""
+    returns = log.returns
+    spread = float(returns.std())
+    return spread if spread > SMALLEST_SPREAD * float(np.abs(returns).max(initial=0.0)) else 1.0

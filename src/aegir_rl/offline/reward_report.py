@@ -25,7 +25,14 @@ from aegir_rl.offline.evaluation import one_hot
 from aegir_rl.offline.fitted_q import FittedQ
 from aegir_rl.offline.intervals import Estimate, estimate_mean
 from aegir_rl.offline.logged_decisions import LoggedDecisions, LogSource
-from aegir_rl.offline.reward_v1 import NAME, PARTS, RewardWeights, compute_reward_v1
+from aegir_rl.offline.reward_v1 import (
+    NAME,
+    PARTS,
+    PLAIN,
+    RewardWeights,
+    compute_reward,
+    compute_reward_v1,
+)
 
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 FACTORS = (0.0, 0.5, 2.0)
@@ -57,7 +64,7 @@ class RewardReport:
 
     def as_dict(self) -> dict[str, object]:
         return {
-            "reward": NAME,
+            "reward": "as logged" if PLAIN in self.parts else NAME,
             "data": self.name,
             "episodes": len(self.totals),
             "weights": {each: getattr(self.weights, each) for each in self.weights.__slots__},
@@ -85,7 +92,7 @@ def analyze_rewards(
     weights = weights or RewardWeights()
     log = LoggedDecisions.from_batch(batch, name=name, weights=weights, source=source)
     kept = np.isin(np.array(batch.ids, object), np.array(log.ids, object))
-    reward = compute_reward_v1(batch, weights)
+    reward = compute_reward(batch, weights)
     totals = reward.total[kept]
     parts = {part: values[kept] for part, values in reward.parts.items()}
     few = _too_few(log)
@@ -138,7 +145,9 @@ def _vary_weights(
 ) -> list[dict[str, Any]]:
     """How mean, ranking and the best worker change with each weight."""
     first = log.action[log.first]
-    rows = []
+    rows: list[dict[str, Any]] = []
+    if PLAIN in batch.rewards:
+        return rows  # it is no sum of weighed parts
     for part in PARTS[1:]:
         for factor in FACTORS:
             varied = replace(weights, **{part: factor * getattr(weights, part)})

@@ -17,6 +17,9 @@ A chain of decisions about one column (escalation) is paid step by step: every d
 it is made, all else is paid at the last one. The steps always add up to the reward: what clipping takes away is
 taken from the last step.
 
+A log of other people's decisions (`aegir rl import`) has the one part `reward`, in any unit. That is the reward of its episodes, as it
+is, paid at the last decision; `compute_reward` returns it.
+
 Promises
   - an episode whose accuracy is unknown has no reward (nan); any other part that is missing counts as 0;
   - the decisions of an episode that was cut off are paid their own cost and seconds, because the rest comes later;
@@ -28,7 +31,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from aegir_rl.base.arrays import Floats
+from aegir_rl.base.arrays import Floats, Ints
 from aegir_rl.base.errors import UsageError
 from aegir_rl.episode import LABEL, NO_CHOICE, EpisodeBatch
 
@@ -36,6 +39,8 @@ NAME = "reward_v1"
 SHARES = ("accuracy", "verified")
 COUNTS = ("retries", "timeouts", "failures")
 STEP_PARTS = ("cost", "seconds")
+PLAIN = "reward"
+"""The part of a reward that is the whole reward, of any size."""
 PARTS = (*SHARES, *STEP_PARTS, *COUNTS)
 
 
@@ -64,7 +69,7 @@ class RewardWeights:
 
     def signed(self, part: str) -> float:
         """The factor of a part in the sum."""
-        if part == "accuracy":
+        if part in ("accuracy", PLAIN):
             return 1.0
         weight = float(getattr(self, part))
         return weight if part == "verified" else -weight
@@ -84,6 +89,17 @@ class RoutingReward:
     """Episodes whose reward was cut to the range."""
 
 
+def compute_reward(batch: EpisodeBatch, weights: RewardWeights | None = None) -> RoutingReward:
+    """The reward of every episode and of every decision: the part `reward` where the log has it, else `reward_v1`."""
+    if PLAIN not in batch.rewards:
+        return compute_reward_v1(batch, weights)
+    total = np.asarray(batch.rewards[PLAIN], np.float64)
+    steps = np.zeros(batch.decided.shape)
+    if steps.size:
+        steps[np.arange(len(batch)), _last_decision(batch)] = total
+    return RoutingReward({PLAIN: total}, total, steps, 0)
+
+
 def compute_reward_v1(batch: EpisodeBatch, weights: RewardWeights | None = None) -> RoutingReward:
     """The reward of every episode and of every decision."""
     weights = weights or RewardWeights()
@@ -96,7 +112,7 @@ def compute_reward_v1(batch: EpisodeBatch, weights: RewardWeights | None = None)
     total = clip_reward(raw, weights)
     steps = np.zeros(batch.decided.shape) + weigh_parts(spent, weights)
     if batch.decided.size:
-        last = batch.decided.shape[1] - 1 - np.argmax(batch.decided[:, ::-1], axis=1)
+        last = _last_decision(batch)
         cut_off = ~batch.terminated & np.isnan(total)
         steps[np.arange(len(batch)), last] += np.where(cut_off, 0.0, total - steps.sum(axis=1))
     ordered = {part: parts[part] for part in PARTS}
@@ -132,10 +148,15 @@ def _accuracy(batch: EpisodeBatch, logged: Floats) -> Floats:
     """(E,) as logged, else from the last decision's label and what would have been right, else nan."""
     if LABEL not in batch.factors or not batch.gold.shape[2] or not len(batch):
         return logged
-    last = batch.decided.shape[1] - 1 - np.argmax(batch.decided[:, ::-1], axis=1)
+    last = _last_decision(batch)
     rows = np.arange(len(batch))
     gold = batch.gold[rows, last]
     right = (gold == batch.predicted[rows, last][:, None]) & (gold != NO_CHOICE)
     known = (gold != NO_CHOICE).any(axis=1)
     derived = np.where(known, right.any(axis=1).astype(np.float64), np.nan)
     return np.where(np.isnan(logged), derived, logged)
+
+
+def _last_decision(batch: EpisodeBatch) -> Ints:
+    """(E,) the place of each episode's last decision."""
+    return np.asarray(batch.decided.shape[1] - 1 - np.argmax(batch.decided[:, ::-1], axis=1))

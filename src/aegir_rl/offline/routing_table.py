@@ -18,7 +18,6 @@ import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -286,5 +285,7 @@ def _position(value: Value, section: Section) -> Position:
 
 
 def _near(name: str, known: Collection[str]) -> str:
+    from difflib import get_close_matches  # few runs have a name to correct
+
     near = get_close_matches(name, known, 1)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"

@@ -10,6 +10,7 @@ Promises
     rewards of the batch, or, if all are missing, the mean of all rewards so far. So group-relative advantages of the others
     stay what they are and its own is 0. With `missing="nan"` it is NaN, which trainers that subtract the mean of a group
     spread over the whole group;
+  - a batch of several groups names the argument that tells them apart, `group_by="prompts"`: then the mean is that of the group;
   - `metrics()` counts rewards, missing ones and failed calls; the first failure is logged, and the run goes on.
 """
 
@@ -33,8 +34,16 @@ LOG = logging.getLogger("aegir")
 class BatchReward:
     """Calls `score` on batches of completions and returns one float for each."""
 
-    def __init__(self, score: Score, *, name: str | None = None, missing: Missing = "mean") -> None:
+    def __init__(
+        self,
+        score: Score,
+        *,
+        name: str | None = None,
+        missing: Missing = "mean",
+        group_by: str | None = None,
+    ) -> None:
         require(missing in ("mean", "nan"), "missing", missing, "'mean' or 'nan'")
+        self._group_by = group_by
         self.name = name or str(getattr(score, "__name__", type(score).__name__))
         self.__name__ = self.name  # under which verifiers reports it
         self._score, self._missing = score, missing
@@ -55,8 +64,8 @@ class BatchReward:
             if inspect.isawaitable(result):
                 result = _run(result)
         except Exception as error:  # whatever a reward function does, the run goes on
-            return self._filled(self._failed(error, len(completions)))
-        return self._filled(self._read(result, len(completions)))
+            return self._filled(self._failed(error, len(completions)), kwargs)
+        return self._filled(self._read(result, len(completions)), kwargs)
 
     async def compute_async(self, completions: Sequence[Any], **kwargs: Any) -> list[float]:
         """The same as `compute`, awaiting an async `score` in the running event loop."""
@@ -65,8 +74,8 @@ class BatchReward:
             if inspect.isawaitable(result):
                 result = await result
         except Exception as error:
-            return self._filled(self._failed(error, len(completions)))
-        return self._filled(self._read(result, len(completions)))
+            return self._filled(self._failed(error, len(completions)), kwargs)
+        return self._filled(self._read(result, len(completions)), kwargs)
 
     def metrics(self) -> dict[str, float]:
         """Counts of rewards, missing rewards and failed calls, and the mean of all rewards."""
@@ -105,17 +114,35 @@ class BatchReward:
         self._counts["failures"] += 1
         return [math.nan] * size
 
-    def _filled(self, rewards: list[float]) -> list[float]:
+    def _filled(self, rewards: list[float], kwargs: Mapping[str, Any]) -> list[float]:
         present = [reward for reward in rewards if not math.isnan(reward)]
         self._counts["scored"] += len(present)
         self._counts["missing"] += len(rewards) - len(present)
         self._total += math.fsum(present)
         if self._missing == "nan" or not self._counts["scored"]:
             return rewards
-        mean = (
-            math.fsum(present) / len(present) if present else self._total / self._counts["scored"]
-        )
-        return [mean if math.isnan(reward) else reward for reward in rewards]
+        so_far = self._total / self._counts["scored"]
+        keys = self._groups(kwargs, len(rewards))
+        groups: dict[str, list[float]] = {}
+        for key, reward in zip(keys, rewards, strict=True):
+            groups.setdefault(key, []).extend([] if math.isnan(reward) else [reward])
+        means = {key: math.fsum(own) / len(own) if own else so_far for key, own in groups.items()}
+        return [
+            means[key] if math.isnan(reward) else reward
+            for key, reward in zip(keys, rewards, strict=True)
+        ]
+
+    def _groups(self, kwargs: Mapping[str, Any], size: int) -> list[str]:
+        """The group of each completion: all one group, or equal values of the argument `group_by`."""
+        if self._group_by is None:
+            return [""] * size
+        keys = [repr(value) for value in kwargs.get(self._group_by, ())]
+        if len(keys) != size:
+            raise UsageError(
+                f"reward {self.name} groups by {self._group_by!r} and was called with {len(keys)} of them for "
+                f"{size} completions; expected as many"
+            )
+        return keys
 
 
 def completion_text(completion: Any) -> str:

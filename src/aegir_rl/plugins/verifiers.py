@@ -1,38 +1,146 @@
-"""Reward functions for a `verifiers.Rubric` (0.1; batch_reward.py has the rules). Does not import verifiers.
+"""verifiers (v1): the simulator's tasks as a taskset, and rewards that compare the attempts at one task.
 
-    reward = as_group_reward(score)                    # scores all rollouts of a prompt together
-    rubric = vf.Rubric(funcs=[reward], weights=[0.5])
-    reward.metrics()                                   # counts of rewards, missing ones and failed calls
+    # my_tasks.py, a module of yours; then: eval my_tasks --env.taskset.task.tasks tasks.jsonl
+    from aegir_rl.plugins.verifiers import CodeTaskset
+    __all__ = ["CodeTaskset"]
 
-A rubric sums the rewards of several functions and subtracts the mean of the group, so one NaN would make every advantage of
-the group NaN. By default a missing reward is therefore the mean of the others in its group: its own advantage is 0 and the
-others keep theirs. `as_single_reward` sees one rollout at a time and can only fill in the mean of all rewards so far
-(NaN before the first), so prefer group rewards if scoring may fail. An async `score` is awaited in the rubric's event loop.
+    group = GroupReward(RewardEnsemble({"tests": tests, "judge": judge}), name="judged", monitor=HealthMonitor())
+    class Env(BestOfNEnv):                               # any environment with several traces of one task
+        async def finalize(self, task, episode):
+            await group.score(episode)
+
+A `CodeTask` is rewarded by the hidden cases of what the last reply holds; a sandbox that breaks is an error of the trace, not a
+reward of 0. `GroupReward` takes a function (batch_reward.py has the rules) or an ensemble of raters, which get the list of
+traces: a missing reward is the mean of the others of its group, agreement is recorded as a metric, and the group's
+rewards go to a health monitor. One that is unwell raises, which ends the episode with the reasons.
 """
 
-from typing import Any
+import asyncio
+import math
+from pathlib import Path
+from typing import Any, Literal
 
-from aegir_rl.plugins.batch_reward import BatchReward
+import numpy as np
+
+from aegir_rl.base.errors import require
+from aegir_rl.health import HealthMonitor, measure_rewards
+from aegir_rl.plugins.batch_reward import BatchReward, Score
+from aegir_rl.plugins.code_tasks import SYSTEM_PROMPT, CodeTasks, shared_tasks
+from aegir_rl.plugins.packages import open_package
+from aegir_rl.raters.ensemble import RewardEnsemble
+
+VF = open_package(
+    "verifiers",
+    "verifiers.v1",
+    "Episode State Task TaskConfig TaskData Taskset TasksetConfig Trace metric reward",
+)
 
 
-class as_group_reward(BatchReward):  # noqa: N801 (called like a function)
-    """A reward function for `vf.Rubric` of all rollouts of a prompt; verifiers knows it by its parameter `completions`."""
+class CodeTaskConfig(VF.TaskConfig):  # type: ignore[misc, name-defined]
+    """`--env.taskset.task.*`."""
 
-    def __call__(self, completions: list[Any], **kwargs: Any) -> Any:
-        """One reward per rollout; an awaitable of them if `score` is async."""
-        call = self.compute_async if self.is_async else self.compute
-        return call(completions, **kwargs)
+    tasks: Path = Path("tasks.jsonl")
+    """Tasks made by `aegir sim generate`."""
+    workers: int = 2
+    """Sandboxes."""
+    grade: Literal["all", "share"] = "all"
+    """Reward 1 if all hidden cases pass, or the share that does."""
+
+    def open(self) -> CodeTasks:
+        """The tasks; their sandboxes are opened once per process."""
+        return shared_tasks(self.tasks, workers=self.workers, grade=self.grade)
 
 
-class as_single_reward(BatchReward):  # noqa: N801 (called like a function)
-    """A reward function for `vf.Rubric` of one rollout; `score` still takes lists, of one entry each."""
+class CodeTask(VF.Task[VF.TaskData, VF.State, CodeTaskConfig]):  # type: ignore[misc, name-defined]
+    """One task of the simulator; hidden cases stay out of its data."""
 
-    def __call__(self, completion: Any, **kwargs: Any) -> Any:
-        """The reward of the rollout; an awaitable of it if `score` is async."""
-        plural = {f"{key}s": [value] for key, value in kwargs.items()}
-        if self.is_async:
-            return self._first([completion], plural)
-        return self.compute([completion], **plural)[0]
+    @property
+    def key(self) -> str:
+        return str(self.data.id)
 
-    async def _first(self, completions: list[Any], plural: dict[str, Any]) -> float:
-        return (await self.compute_async(completions, **plural))[0]
+    @VF.reward  # type: ignore[untyped-decorator, unused-ignore]
+    async def hidden_cases(self, trace: Any) -> float:
+        """The reward of the module in the last reply."""
+        tasks = self.config.open()
+        judgement = await asyncio.to_thread(tasks.judge, self.data.id, trace.last_reply)
+        return judgement.reward
+
+    async def validate(self, runtime: Any) -> bool:
+        """Whether the known solution passes, and the starter does not."""
+        del runtime
+        tasks = self.config.open()
+        task = tasks.tasks[tasks.find(self.data.id)]
+        known = await asyncio.to_thread(tasks.judge, task.id, task.solution)
+        starter = await asyncio.to_thread(tasks.judge, task.id, task.starter)
+        return known.solved and not starter.solved
+
+
+class CodeTasksetConfig(VF.TasksetConfig):  # type: ignore[misc, name-defined]
+    """`--env.taskset.*`."""
+
+    task: CodeTaskConfig = CodeTaskConfig()
+
+
+class CodeTaskset(VF.Taskset[CodeTask, CodeTasksetConfig]):  # type: ignore[misc, name-defined]
+    """The tasks of a file, in its order."""
+
+    def load(self) -> list[CodeTask]:
+        """One verifiers task per task."""
+        tasks = self.config.task.open()
+        return [
+            CodeTask(
+                VF.TaskData(
+                    id=task.id,
+                    name=task.family,
+                    prompt=tasks.prompt(task.id),
+                    system_prompt=SYSTEM_PROMPT,
+                ),
+                self.config.task,
+            )
+            for task in tasks.tasks
+        ]
+
+
+class GroupReward:
+    """A reward over all traces of an episode, for `Env.finalize`."""
+
+    def __init__(
+        self,
+        score: Score | RewardEnsemble,
+        *,
+        name: str,
+        weight: float = 1.0,
+        monitor: HealthMonitor | None = None,
+    ) -> None:
+        require(math.isfinite(weight), "weight", weight, "a finite number")
+        self.name, self.weight, self.monitor = name, weight, monitor
+        self.ensemble = score if isinstance(score, RewardEnsemble) else None
+        self.inner = BatchReward(self._rate if self.ensemble else score, name=name)  # type: ignore[arg-type]
+        self.groups = 0
+        self._agreement = math.nan
+        self._turn = asyncio.Lock()  # an ensemble is called for one group at a time
+
+    async def score(self, episode: Any) -> None:
+        """Record a reward on every trace; raise `Unwell` if the monitor says so."""
+        traces = list(episode.traces)
+        async with self._turn:
+            rewards = await self.inner.compute_async(traces)
+            agreement = self._agreement
+        for trace, reward in zip(traces, rewards, strict=True):
+            trace.record_reward(self.name, reward, self.weight)
+            if not math.isnan(agreement):
+                trace.record_metric(f"{self.name}_agreement", agreement)
+        self.groups += 1
+        if self.monitor is not None:
+            self.monitor.observe(self.groups, measure_rewards(rewards)).raise_if_unwell()
+
+    def metrics(self) -> dict[str, float]:
+        """Counts of rewards, missing rewards and failed calls; with a monitor, of what it found."""
+        found = self.monitor.metrics() if self.monitor is not None else {}
+        return {**self.inner.metrics(), **found}
+
+    async def _rate(self, traces: list[Any]) -> list[float]:
+        assert self.ensemble is not None
+        result = await self.ensemble.score_async(traces)
+        self._agreement = float(result.agreement.alpha)
+        return [float(each) for each in np.asarray(result.scores)]

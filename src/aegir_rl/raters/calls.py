@@ -16,7 +16,6 @@ is cancelled. A rater that holds the interpreter lock (one long C call) can dela
 must not change them.
 """
 
-import asyncio
 import inspect
 import math
 import threading
@@ -123,18 +122,22 @@ class RaterPool:
 def _run(rater: Rater, items: Sequence[Any], call: _Call, timeout: float | None) -> None:
     try:
         result = rater(items)
-        call.result = (
-            asyncio.run(_await(result, timeout)) if inspect.isawaitable(result) else result
-        )
+        call.result = _finish(result, timeout) if inspect.isawaitable(result) else result
     except BaseException as error:  # not even sys.exit in a rater may end the run
         call.error = error
     finally:
         call.done.set()
 
 
-async def _await(result: Awaitable[Any], timeout: float | None) -> Any:
-    async with asyncio.timeout(timeout):
-        return await result
+def _finish(result: Awaitable[Any], timeout: float | None) -> Any:
+    """The result of an async rater, from an event loop of its own."""
+    import asyncio  # a third of the time that importing this package takes
+
+    async def wait() -> Any:
+        async with asyncio.timeout(timeout):
+            return await result
+
+    return asyncio.run(wait())
 
 
 def _as_row(name: str, result: object, size: int) -> Ratings | RaterFailure:

@@ -1,7 +1,11 @@
 from aegir_rl.rl.advantages import compute_gae as compute_gae
 from aegir_rl.rl.advantages import group_advantages as group_advantages
 from aegir_rl.rl.advantages import leave_one_out_advantages as leave_one_out_advantages
+from aegir_rl.rl.agent_traces import draw_waits as draw_waits
+from aegir_rl.rl.agent_traces import find_waits as find_waits
+from aegir_rl.rl.agent_traces import read_spans as read_spans
 from aegir_rl.rl.clipped_objective import BandForm as BandForm
+from aegir_rl.rl.clipped_objective import CispoForm as CispoForm
 from aegir_rl.rl.clipped_objective import PolicyLoss as PolicyLoss
 from aegir_rl.rl.clipped_objective import PpoForm as PpoForm
 from aegir_rl.rl.clipped_objective import compute_policy_loss as compute_policy_loss
@@ -12,6 +16,7 @@ from aegir_rl.rl.curriculum import Curriculum as Curriculum
 from aegir_rl.rl.curriculum_strategies import Strategy as Strategy
 from aegir_rl.rl.curriculum_strategies import register_strategy as register_strategy
 from aegir_rl.rl.entropy import compute_entropy as compute_entropy
+from aegir_rl.rl.importance import truncate_importance as truncate_importance
 from aegir_rl.rl.kl_control import AdaptiveKlControl as AdaptiveKlControl
 from aegir_rl.rl.kl_control import FixedKlControl as FixedKlControl
 from aegir_rl.rl.kl_control import compute_reference_kl as compute_reference_kl

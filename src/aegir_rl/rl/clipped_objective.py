@@ -8,12 +8,15 @@ With ratio ρ = exp(new - old) and advantage A, a token's objective, to be maxim
 
     PpoForm(clip)              min(ρ A, clip(ρ, 1 - clip, 1 + clip) A)
     PpoForm(clip, clip_high)   the same with the upper bound 1 + clip_high ("clip-higher")
+    PpoForm(clip, dual=3)      the same, and not below 3 A where A < 0 ("dual clip")
     BandForm(low, high, tau)   clip(ρ, low, high) A - tau (log ρ)²
+    CispoForm(high)            w A log ρ, with w = min(ρ, high) a constant: no token loses its gradient
 
 and the loss is minus its mean over tokens, weighted by `weights`. PpoForm stops the gradient of a token only where going
 on would gain more (ρ above the range and A > 0, or below it and A < 0); BandForm stops it outside the band whatever the
 sign of A, and only the tau term pulls the token back. With level="sequence" a row has one ratio, exp of the mean of its
-tokens' log ratios, and the loss is the mean over rows.
+tokens' log ratios, and the loss is the mean over rows (GSPO). `correction` multiplies the objective of each token, for
+samples of another policy than `old` (importance.py).
 
 Worked number, clip 0.2: ρ = 1.5, A = 2 gives min(3, 2.4) = 2.4 and no gradient; ρ = 1.5, A = -2 gives -3 and the
 gradient of the loss with respect to the new log probability is -ρ A = 3. Both tokens together: loss (-2.4 + 3) / 2 = 0.3,
@@ -33,8 +36,8 @@ Not here: advantages (advantages.py), weights of critical tokens (token_weights.
 (schedules.LinearSchedule, 0.2 to 0.1), KL to a reference (kl_control.py), entropy (entropy.py): add their gradients.
 The mean of row means (GRPO's first form) is this loss with weights 1 / length of the row.
 
-Papers: Schulman et al. 2017, arXiv:1707.06347; Yu et al. 2025, arXiv:2503.14476 (clip-higher); Zheng et al. 2025,
-arXiv:2507.18071 (sequence level); Kimi Team 2026, arXiv:2602.02276 (the band; its bounds and tau are not published, the
+Papers: Schulman et al. 2017, arXiv:1707.06347; Ye et al. 2019, arXiv:1912.09729 (dual clip); Yu et al. 2025,
+arXiv:2503.14476 (clip-higher); MiniMax 2025, arXiv:2506.13585 (CISPO); Zheng et al. 2025, arXiv:2507.18071 (GSPO); Kimi Team 2026, arXiv:2602.02276 (the band; its bounds and tau are not published, the
 defaults are ours).
 """
 
@@ -88,20 +91,34 @@ class PpoForm:
     clip: float = 0.2
     clip_high: float | None = None
     """Distance of the upper bound from 1; None: `clip`."""
+    dual: float | None = None
+    """Largest ratio that counts where the advantage is negative; None: no limit."""
 
     def __post_init__(self) -> None:
         require(0 < self.clip < 1, "clip", self.clip, "a number between 0 and 1, such as 0.2")
         if self.clip_high is not None and not 0 < self.clip_high < np.inf:
             raise UsageError(f"clip_high is {self.clip_high}; expected above 0, such as 0.28")
+        if self.dual is not None and not self.bounds[1] < self.dual < np.inf:
+            raise UsageError(
+                f"dual is {self.dual}; expected above the upper bound {self.bounds[1]:g}, such as 3"
+            )
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The clip range of ratios."""
+        return 1 - self.clip, 1 + (self.clip if self.clip_high is None else self.clip_high)
 
     def compute_terms(self, log_ratios: Floats, advantages: Floats) -> Terms:
-        low = 1 - self.clip
-        high = 1 + (self.clip if self.clip_high is None else self.clip_high)
+        low, high = self.bounds
         ratios, moving = _compute_ratios(log_ratios)
         above, below = ratios > high, ratios < low
         stopped = (above & (advantages > 0)) | (below & (advantages < 0))
         plain = ratios * advantages
         objective = np.minimum(plain, np.clip(ratios, low, high) * advantages)
+        if self.dual is not None:
+            beyond = (ratios > self.dual) & (advantages < 0)
+            objective = np.where(beyond, self.dual * advantages, objective)
+            stopped = stopped | beyond
         return Terms(objective, np.where(stopped, 0.0, plain * moving), stopped, above | below)
 
 
@@ -128,6 +145,25 @@ class BandForm:
         )
         slope = np.where(outside, 0.0, ratios * advantages * moving) - 2 * self.tau * log_ratios
         return Terms(objective, slope, outside, outside)
+
+
+@dataclass(frozen=True, slots=True)
+class CispoForm:
+    """CISPO: the ratio is a weight, cut off at `high` and without gradient, on the log probability.
+
+    The objective is relative to the old policy: adding the mean of w A log π_old, a constant, gives w A log π_new.
+    """
+
+    high: float = 5.0
+
+    def __post_init__(self) -> None:
+        require(1 <= self.high < np.inf, "high", self.high, "the largest weight, 1 or more")
+
+    def compute_terms(self, log_ratios: Floats, advantages: Floats) -> Terms:
+        ratios, _ = _compute_ratios(log_ratios)
+        outside = ratios > self.high
+        slope = np.minimum(ratios, self.high) * advantages
+        return Terms(slope * log_ratios, slope, np.zeros_like(outside), outside)
 
 
 DEFAULT_FORM = PpoForm()
@@ -164,12 +200,14 @@ def compute_policy_loss(
     mask: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
     missing: npt.ArrayLike | None = None,
+    correction: npt.ArrayLike | None = None,
 ) -> PolicyLoss:
     """The loss over tokens of any shape (B, …), and its gradient.
 
     `new` and `old` are log probabilities of what was chosen. `advantages`, `mask` (true for tokens that count) and
     `weights` (above 0, of any scale) have their shape or that of its first axes. `missing` has the shape of `advantages` and
-    announces those that are missing on purpose. level="sequence" takes one advantage per row.
+    announces those that are missing on purpose. level="sequence" takes one advantage per row. `correction` holds factors,
+    0 or more, one per token or, where a row has one ratio, one per row.
     """
     require(level in get_args(Level), "level", level, " or ".join(get_args(Level)))
     batch = _read_batch(new, old, advantages, mask, missing, level)
@@ -185,6 +223,7 @@ def compute_policy_loss(
     terms = form.compute_terms(
         (within * batch.log_ratios.reshape(grid)).sum(axis=1), unit_advantages
     )
+    share = share * _read_correction(correction, counted, level)
     value = 0.0 - float((share * terms.objective).sum())
     slope = 0.0 - (share * terms.slope)[:, None] * within
     figures = {"loss": value} if present.any() else {}
@@ -200,6 +239,25 @@ def compute_policy_loss(
         },
         notes=batch.notes,
     )
+
+
+def _read_correction(
+    correction: npt.ArrayLike | None, counted: Bools, level: Level
+) -> Floats | float:
+    """A factor for each unit; where nothing counts, it may hold anything."""
+    if correction is None:
+        return 1.0
+    given = read_floats(correction, "correction")
+    if level == "sequence" and given.shape != counted.shape[:1]:
+        raise UsageError(
+            f"correction has shape {given.shape}; for level='sequence' expected one per row, {counted.shape[:1]}"
+        )
+    units = counted if level == "token" else counted.any(axis=tuple(range(1, counted.ndim)))
+    factors = spread_over_tokens(given, units.shape, "correction")
+    wrong = factors[units & ~((factors >= 0) & (factors < np.inf))]
+    if wrong.size:
+        raise UsageError(f"correction holds {wrong[0]}; expected factors of 0 or more")
+    return np.where(units, factors, 0.0).ravel()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,6 +1,13 @@
 from aegir_rl.simulator.checking import Verdict as Verdict
 from aegir_rl.simulator.checking import check as check
 from aegir_rl.simulator.collecting import collect as collect
+from aegir_rl.simulator.coding import CodingBudget as CodingBudget
+from aegir_rl.simulator.coding import CodingEpisode as CodingEpisode
+from aegir_rl.simulator.coding_environment import CodingEnv as CodingEnv
+from aegir_rl.simulator.datasets import TaskDataset as TaskDataset
+from aegir_rl.simulator.datasets import create as create
+from aegir_rl.simulator.datasets import score_answer as score_answer
+from aegir_rl.simulator.datasets import write_dataset as write_dataset
 from aegir_rl.simulator.environment import SimulatorEnv as SimulatorEnv
 from aegir_rl.simulator.environment import SimulatorVectorEnv as SimulatorVectorEnv
 from aegir_rl.simulator.episodes import Budget as Budget
@@ -11,6 +18,7 @@ from aegir_rl.simulator.outcomes import Outcome as Outcome
 from aegir_rl.simulator.outcomes import OutcomeCache as OutcomeCache
 from aegir_rl.simulator.outcomes import run_attempt as run_attempt
 from aegir_rl.simulator.playing import play as play
+from aegir_rl.simulator.suites import read_suite as read_suite
 from aegir_rl.simulator.task import Case as Case
 from aegir_rl.simulator.task import PublicTask as PublicTask
 from aegir_rl.simulator.task import Task as Task

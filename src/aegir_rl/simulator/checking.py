@@ -10,8 +10,8 @@ Promises
   - a verdict is `ok` only if the run finished: a limit that was reached after the last value is a failure too.
 
 `refuse` verifies a task: its solution solves it, and nothing cheap does. A task is refused if its known solution fails a public
-or a hidden case, if its starter passes all hidden cases, or if one of these does: a constant (any public answer), the public
-answers looked up with any of them as default, the argument itself.
+or a hidden case, if its starter passes all hidden cases, or, where a solution is a function, if one of these does: a constant (any
+public answer), the public answers looked up with any of them as default, the argument itself.
 """
 
 import math
@@ -19,8 +19,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.simulator.sandbox.program import CallResult, Limits, Program, Sandbox
-from aegir_rl.simulator.task import Case, Json, PublicTask, Task
+from aegir_rl.simulator.kinds import run_cases
+from aegir_rl.simulator.sandbox.program import CallResult, Limits, Sandbox
+from aegir_rl.simulator.task import FUNCTION, Case, Json, PublicTask, Task
 
 RELATIVE_DIFFERENCE = 1e-9
 SHOWN = 80
@@ -58,13 +59,7 @@ def check(
     limits: Limits | None = None,
 ) -> Verdict:
     """Run `source` on the arguments of the cases and say which of them it solves."""
-    program = Program(
-        source=source,
-        function=task.function,
-        calls=tuple(case.arguments for case in cases),
-        files={name: text.encode() for name, text in task.files.items()},
-    )
-    execution = sandbox.run(program, limits)
+    execution = run_cases(sandbox, source, task, cases, limits)
     failures = [
         sentence
         for number, case in enumerate(cases)
@@ -109,7 +104,8 @@ def verify_tasks(tasks: Iterable[Task], sandbox: Sandbox) -> None:
 
 def refuse(task: Task, sandbox: Sandbox) -> str | None:
     """Why a task cannot be used, in one sentence; None if it can."""
-    if trivial := find_trivial_solution(task.public, task.hidden):
+    trivial = task.kind == FUNCTION and find_trivial_solution(task.public, task.hidden)
+    if trivial:
         return f"task {task.id!r}: {trivial} passes its hidden tests"
     verdict = check(sandbox, task.solution, task, [*task.public, *task.hidden])
     if not verdict.ok:

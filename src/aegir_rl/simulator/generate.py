@@ -5,7 +5,7 @@
     result.report()       # per family: tasks, draws, why draws were refused
 
 Promises
-  - the tasks depend on count, seed and families alone; a longer run begins with the tasks of a shorter one, family by
+  - the tasks depend on count, seed, families and level alone; a longer run begins with the tasks of a shorter one, family by
     family, and a family's tasks do not depend on which other families are asked for;
   - every known solution passes its public and hidden tests in the sandbox; starters and trivial solutions fail the
     hidden ones; no two tasks of a family are near-duplicates;
@@ -87,12 +87,18 @@ def generate_tasks(
     *,
     seed: int = 0,
     families: Sequence[str] = (),
+    level: int | None = None,
     track: Track = iter,
 ) -> Generated:
-    """Draw and verify `count` tasks, evenly from the named families (all of them by default)."""
+    """Draw and verify `count` tasks, evenly from the named families and levels.
+
+    Without names they come from every family of functions, without a level from each in turn.
+    """
     if count < 1:
         raise UsageError(f"the count is {count}; expected 1 or more tasks")
-    makers = [_Maker(family, seed, sandbox) for family in find_families(families)]
+    if level is not None and not 1 <= level <= LEVELS:
+        raise UsageError(f"the level is {level}; expected 1 to {LEVELS}")
+    makers = [_Maker(family, seed, sandbox, level) for family in find_families(families)]
     tasks = [
         makers[number % len(makers)].make(number // len(makers)) for number in track(range(count))
     ]
@@ -102,19 +108,20 @@ def generate_tasks(
 class _Maker:
     """Makes the tasks of one family, one after the other."""
 
-    def __init__(self, family: Family, seed: int, sandbox: Sandbox) -> None:
-        self.family, self.seed, self.sandbox = family, seed, sandbox
+    def __init__(self, family: Family, seed: int, sandbox: Sandbox, level: int | None) -> None:
+        self.family, self.seed, self.sandbox, self.level = family, seed, sandbox, level
         self.report = FamilyReport(family.about)
         self._rules: set[tuple[str, str]] = set()
         self._similar = NearDuplicates()
 
     def make(self, number: int) -> Task:
-        """The task of this number; levels take turns."""
-        level = number % LEVELS + 1
+        """The task of this number; levels take turns unless there is only one."""
+        level = number % LEVELS + 1 if self.level is None else self.level
+        stream = () if self.level is None else ("level", level)
         for attempt in range(DRAWS):
-            seed = Seeds(self.seed).derive("simulator", self.family.name, number, attempt)
+            seed = Seeds(self.seed).derive("simulator", self.family.name, *stream, number, attempt)
             draft = self.family.draw(Random(seed), level)  # noqa: S311
-            task = _to_task(self.family, draft, level, number, self.seed)
+            task = _to_task(self.family, draft, level, self._id(number), self.seed)
             self.report.draws += 1
             reason = self._refuse(task, draft, strict=attempt < DRAWS // 2)
             if reason is None:
@@ -125,6 +132,10 @@ class _Maker:
             f"the family {self.family.name} gave no usable task of level {level} in {DRAWS} draws "
             f"({', '.join(self.report.refused)}); ask for fewer tasks"
         )
+
+    def _id(self, number: int) -> str:
+        level = "" if self.level is None else f"-level{self.level}"
+        return f"{self.family.name}{level}-{self.seed}-{number:04d}"
 
     def _refuse(self, task: Task, draft: Draft, *, strict: bool) -> str | None:
         """The reason to draw again, in a few words."""
@@ -152,10 +163,10 @@ class _Maker:
         self.report.hidden += len(task.hidden)
 
 
-def _to_task(family: Family, draft: Draft, level: int, number: int, seed: int) -> Task:
+def _to_task(family: Family, draft: Draft, level: int, id_: str, seed: int) -> Task:
     arguments = [repr(case.arguments) for case in draft.public]
     return Task(
-        id=f"{family.name}-{seed}-{number:04d}",
+        id=id_,
         family=family.name,
         statement=draft.statement,
         function=family.function,

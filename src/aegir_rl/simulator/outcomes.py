@@ -129,7 +129,7 @@ _CODE: dict[str, str] = {}
 
 
 def code_sha256(solver: Solver) -> str:
-    """SHA-256 of the module of a solver's class, and of the modules of the simulator that it imports from.
+    """SHA-256 of the module of a solver's class, of the modules of the simulator that it imports from, and of recorded programs.
 
     Comments, docstrings and layout do not count.
     """
@@ -139,7 +139,9 @@ def code_sha256(solver: Solver) -> str:
         for module in sorted(_reachable(sys.modules[home]), key=lambda each: each.__name__):
             digest.update(f"{module.__name__}\n{_code_of(inspect.getsource(module))}".encode())
         _CODE[home] = digest.hexdigest()
-    return _CODE[home]
+    recorded = getattr(solver, "content_sha256", "")
+    both = f"{_CODE[home]} {recorded}"
+    return hashlib.sha256(both.encode()).hexdigest() if recorded else _CODE[home]
 
 
 def _code_of(source: str) -> str:

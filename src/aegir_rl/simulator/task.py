@@ -4,11 +4,15 @@
     write_tasks(tasks, Path("copy.jsonl"))               # whole, or not at all
     tasks[0].public_view()                               # PublicTask: what a solver may see
 
-A solution is the source of a Python module that defines `function`. A case calls it with `arguments` and compares what
-it returns with `expected`; both are JSON. The public cases are shown with the statement, the hidden ones decide.
+A case calls a function with `arguments` and compares what it returns with `expected`; both are JSON. The public cases are shown
+with the statement, the hidden ones decide. What a solution is depends on the `kind` (kinds.py):
 
-The file is JSON lines, one task a line with `"schema": 1`. Names of files are plain names without a folder. Two tasks of a
-file never have the same id. Numbers that JSON has no text for (nan, infinity) are refused.
+    function      the source of a Python module that defines `function`; the default, and not written
+    repository    a patch over `files`, a package with its tests
+    suite         the source of a Python module, on which the cases run tests that are written as Python
+
+The file is JSON lines, one task a line with `"schema": 1`. Names of files are plain names, in a repository with folders. Two
+tasks of a file never have the same id. Numbers that JSON has no text for (nan, infinity) are refused.
 """
 
 import json
@@ -20,10 +24,12 @@ from typing import Any, TypeAlias
 
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replacing
+from aegir_rl.simulator.patches import FILE_NAME as REPOSITORY_FILE
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 SCHEMA = 1
+FUNCTION, REPOSITORY, SUITE = KINDS = "function", "repository", "suite"
 MOST_TASKS = 1_000_000
 LONGEST_LINE = 8 << 20
 """Bytes of one line; a longer one is no task but an accident."""
@@ -53,6 +59,7 @@ class PublicTask:
     public: tuple[Case, ...]
     difficulty: Mapping[str, float]
     source: str = "synthetic"
+    kind: str = FUNCTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,7 @@ class Task:
     difficulty: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
     source: str = "synthetic"
+    kind: str = FUNCTION
 
     def public_view(self) -> PublicTask:
         """The task without its solution, its hidden cases, and what they were drawn from: id, family and seed."""
@@ -125,6 +133,8 @@ def task_line(task: Task) -> str:
     values: dict[str, Any] = {"schema": SCHEMA}
     for each in fields(task):
         value = getattr(task, each.name)
+        if each.name == "kind" and value == FUNCTION:
+            continue  # as in files of versions that had no other kind
         if each.name in ("public", "hidden"):
             value = [
                 {"arguments": list(case.arguments), "expected": case.expected} for case in value
@@ -145,6 +155,7 @@ def parse_task(line: bytes, where: str) -> Task:
         raise UsageError(
             f"{where} has another schema than {SCHEMA}; this version of aegir cannot read it"
         )
+    values.setdefault("kind", FUNCTION)
     names = [each.name for each in fields(Task)]
     for name in names:
         if name not in values:
@@ -162,6 +173,10 @@ def _check(values: dict[str, Any], where: str) -> Task:
         raise UsageError(f"{where}: 'id' is empty")
     if not _FUNCTION_NAME.fullmatch(values["function"]):
         raise UsageError(f"{where}: 'function' is {values['function']!r}; expected a Python name")
+    if values["kind"] not in KINDS:
+        raise UsageError(
+            f"{where}: 'kind' is {str(values['kind'])[:40]!r}; expected {', '.join(KINDS)}"
+        )
     if type(values["seed"]) is not int:
         raise UsageError(f"{where}: 'seed' is not a whole number")
     files, difficulty = values["files"], values["difficulty"]
@@ -169,8 +184,9 @@ def _check(values: dict[str, Any], where: str) -> Task:
         isinstance(text, str) and _encodable(text) for text in files.values()
     ):
         raise UsageError(f"{where}: 'files' is not an object of texts")
+    form = REPOSITORY_FILE if values["kind"] == REPOSITORY else _FILE_NAME
     for name in files:
-        if not _FILE_NAME.fullmatch(name):
+        if not form.fullmatch(name):
             raise UsageError(f"{where}: the file {name!r} needs a plain name, such as table.csv")
     if not isinstance(difficulty, dict) or not all(
         type(value) in (int, float) for value in difficulty.values()

@@ -13,7 +13,8 @@ from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import CatalogueTable, catalogue_table
 from aegir.answers.value_expectations import Claim, claims_for
 from aegir.answers.writers import FORMATS
-from aegir.tables.datatype import ColumnProfile, describe_column
+from aegir.tables.contents import describe_column
+from aegir.tables.datatype import ColumnProfile
 from aegir.tables.table import Column
 
 SOURCE = "postgresql://ann@db.example/shop"

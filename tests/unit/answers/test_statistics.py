@@ -7,7 +7,7 @@ import pytest
 
 from aegir.answers.statistics import shown_statistics, statistics_as_dict
 from aegir.pipeline.run import annotate
-from aegir.tables.datatype import describe_column
+from aegir.tables.contents import describe_column
 from aegir.tables.table import Column
 
 

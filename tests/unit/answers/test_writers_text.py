@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from rich.cells import cell_len
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.cells import cell_length
 from aegir.answers.routing import RouterScore, Timing
 from aegir.answers.text_report import render_text
 from aegir.tables.table import Declared
@@ -194,7 +194,7 @@ def test_no_line_is_wider_than_asked(width: int, colour: bool):
     for why in (False, True):
         report = render_text([wide], colour=colour, width=width, why=why)
         text = re.sub(r"\x1b\[[0-9;]*m", "", report)
-        assert max(cell_len(line) for line in text.splitlines()) <= width
+        assert max(cell_length(line) for line in text.splitlines()) <= width
         assert "0.64" in text
 
 
@@ -241,7 +241,7 @@ def test_wide_characters_keep_the_columns_aligned():
         [replace(TABLE, columns=(replace(NAME, name="氏名"), CODE))], colour=False, width=100
     )
     rows = [line for line in text.splitlines() if "0.97" in line or "0.64" in line]
-    assert len({cell_len(line.partition(" 0.")[0]) for line in rows}) == 1
+    assert len({cell_length(line.partition(" 0.")[0]) for line in rows}) == 1
 
 
 def test_a_table_without_columns_says_so():

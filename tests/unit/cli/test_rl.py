@@ -1,6 +1,7 @@
 """`aegir rl`: the whole chain from made-up decisions to a verdict, and bad input."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,12 +50,14 @@ def test_rewards_are_analysed(folder: Path, tmp_path: Path):
 def test_a_policy_is_chosen_and_evaluated_on_held_out_groups(folder: Path, tmp_path: Path):
     log, policy = folder / "out" / "routing.jsonl", tmp_path / "chosen.safetensors"
     made = run(
-        "rl", "choose", "--data", log, "--out", policy, "--steps", 100, "--alpha", 0.5, "--json"
+        *("rl", "choose", "--data", log, "--out", policy, "--held-out", 0.3),
+        *("--steps", 100, "--alpha", 0.5, "--json"),
     )
     assert made.code == 0, made.err
     record = json.loads(made.out)
     names = {trial["candidate"] for trial in record["trials"]}
-    assert names == {"behaviour cloning", "reward model", "CQL, alpha 0.5"}
+    alone = {f"always {name}" for name in ("byte_model", "combined", "ngrams")}
+    assert names == alone | {"behaviour cloning", "reward model", "CQL, alpha 0.5"}
     assert RoutingPolicy.load(policy).version == record["version"]
     out = tmp_path / "evaluation.json"
     shown = run("rl", "eval-offline", "--data", log, "--checkpoint", policy, "--out", out)
@@ -63,6 +66,30 @@ def test_a_policy_is_chosen_and_evaluated_on_held_out_groups(folder: Path, tmp_p
     assert evaluation["episodes"] < 300  # about 30 % of 650
     assert any("kept from training" in line for line in shown.said)
     assert set(evaluation["policy"]) == {"ips", "snips", "dm", "fqe", "dr", "switch"}
+
+
+def test_a_policy_without_a_hold_out_is_judged_cross_fitted_beside_every_single_worker(
+    folder: Path, tmp_path: Path
+):
+    log, policy = folder / "out" / "routing.jsonl", folder / "bc.safetensors"
+    arguments = ("rl", "eval-offline", "--data", log, "--checkpoint", policy)
+    shown = run(*arguments, "--out", tmp_path / "e.json")
+    evaluation = json.loads((tmp_path / "e.json").read_text())
+    assert (evaluation["episodes"], evaluation["cross_fitted_folds"]) == (650, 5)
+    assert any("trained in the same way without its group" in line for line in shown.said)
+    assert set(evaluation["single_workers"]["values"]) == {"byte_model", "combined", "ngrams"}
+    assert "the best single worker" in shown.out
+    assert shown.code == 3  # it does what the static table does
+    nothing = run(*arguments, "--groups", "held-out")
+    assert nothing.code == 2
+    assert "has no held-out episodes for this policy" in nothing.said[-1]
+    from_elsewhere = tmp_path / "unknown.safetensors"
+    loaded = RoutingPolicy.load(policy)
+    kept = {name: value for name, value in loaded.training.items() if name != "recipe"}
+    replace(loaded, training=kept).save(from_elsewhere)
+    refused = run(*arguments[:-1], from_elsewhere)
+    assert refused.code == 2
+    assert "does not say how it was trained" in refused.said[-1]
 
 
 def test_conservative_q_learning_is_what_train_cql_writes_at_the_alpha_asked_for(

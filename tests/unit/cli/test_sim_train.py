@@ -51,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def made_up_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sim_train, "find_solvers", lambda names: [Counting(), Doubling()])
+    monkeypatch.setattr(sim_train, "find_solvers", lambda names, tasks: [Counting(), Doubling()])
     monkeypatch.setattr(sim_train, "open_sandbox", TrustingSandbox)
 
 

@@ -5,12 +5,10 @@ import shlex
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from aegir.answers.cells import table_lines, terminal_width
 from aegir.cli.options import verb_options
-from aegir.cli.terminal import tell
+from aegir.cli.terminal import say, tell
 from aegir.lab.reward_validation.config import ValidationConfig, read_validation_config
 from aegir.lab.reward_validation.report import ValidationReport
 from aegir.lab.reward_validation.report_page import render_page
@@ -61,19 +59,17 @@ def _write(report: ValidationReport, out: Path, command: str) -> None:
 
 
 def _show(report: ValidationReport) -> None:
-    console = Console(highlight=False)
-    checks = Table("", "question", "reward", "check", "evidence", box=None)
+    checks = []
     for check in sorted(report.checks, key=lambda check: check.passed):
         mark, to_do = ("yes", "") if check.passed else ("NO", f"; to do: {check.advice}")
         cells = (mark, check.kind, check.component, check.name, check.sentence + to_do)
-        checks.add_row(*(Text(escape_controls(cell)) for cell in cells))
-    console.print(checks)
+        checks.append(tuple(map(escape_controls, cells)))
+    header = ("", "question", "reward", "check", "evidence")
+    say(*table_lines(header, checks, numbers=False, width=terminal_width()))
     for name, scale in report.scales.items():
         if scale.suggested_lambda is not None:
-            console.print(
+            say(
                 f"lambda_{name} {getattr(report.config, f'lambda_{name}'):g}; to vary that much "
-                f"relative to r_perf: {scale.suggested_lambda:.3f}",
-                soft_wrap=True,
+                f"relative to r_perf: {scale.suggested_lambda:.3f}"
             )
-    for error in report.errors:
-        console.print(escape_controls(error), soft_wrap=True, markup=False)
+    say(*report.errors)

@@ -11,6 +11,7 @@ FIGURES = {
     "engine": "lab.figures.engine:engine",
     "engine-ablate": "lab.figures.engine:engine_ablate",
     "everyday": "lab.figures.everyday:everyday",
+    "open-bandit": "lab.figures.open_bandit:open_bandit",
     "parl-compare": "lab.figures.parl:parl_compare",
     "parl-hard": "lab.figures.parl:parl_hard",
     "priced-reader": "lab.figures.priced_reader:priced_reader",

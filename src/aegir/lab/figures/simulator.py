@@ -51,7 +51,7 @@ def verify(tasks: Path) -> None:
     """Check in the sandbox that every task's solution passes, and that starter and trivial solutions do not."""
     listed = read_tasks(tasks)
     with open_sandbox() as sandbox:
-        verify_tasks(track(listed, "verifying", by_thread=False), sandbox)
+        verify_tasks(track(listed, "verifying"), sandbox)
     say(f"{amount(len(listed), 'task')} of {tasks} verified")
 
 
@@ -107,7 +107,7 @@ def table(
             solvers,
             sandbox,
             efforts=effort or EFFORTS,
-            track=lambda items: track(items, "solving", by_thread=False),
+            track=lambda items: track(items, "solving"),
         )
     for error in sorted({each.error for each in result.outcomes if each.error}):
         tell(error)

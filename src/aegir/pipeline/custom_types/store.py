@@ -14,12 +14,10 @@ Promises
 numpy is imported only to read or write a head: `aegir types list` starts without it.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -101,6 +99,8 @@ def check_kind(kind: str) -> None:
 def file_of(folder: Path, name: str) -> Path:
     """Return the path of the type of this name."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:30]
+    import hashlib  # few runs need it
+
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return folder / f"{plain or 'type'}-{digest}.json"
 
@@ -164,6 +164,8 @@ def forget_type(folder: Path | None, name: str) -> None:
         path.unlink()
         return
     known = [custom_type.name for custom_type in load_types(folder, say=lambda _: None)]
+    from difflib import get_close_matches  # few runs have a name to correct
+
     near = get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known) or 'none'}"
     raise UsageError(f"no type {name!r} was taught; {hint}")

@@ -6,7 +6,6 @@ Facts and calibration are read at once. The network of the weights that ship is 
 
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from aegir.readers.scores import TableScores
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.safetensors_file import map_safetensors
+from aegir_rl.base.safetensors_file import MappedFile, map_safetensors
 from aegir_rl.base.text import parse_json
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from aegir.readers.bytes.scoring import TableScorer
 
 MODEL_FILE = "bytes.safetensors"
+SHIPPED = Path(__file__).parents[1] / "weights" / MODEL_FILE
 
 
 class ByteModelAnnotator:
@@ -35,8 +35,8 @@ class ByteModelAnnotator:
         """Annotate with this network, or with that of a file; raise UsageError if it is not made for columns alone, or
         not calibrated. What is wrong with the weights of a file is raised by the first call.
         """
-        self._source = model
-        self.facts = _read_facts(model) if isinstance(model, Path) else model.facts
+        self._source = source = map_safetensors(model) if isinstance(model, Path) else model
+        self.facts = _read_facts(source) if isinstance(source, MappedFile) else source.facts
         self.calibration = ByteCalibration.from_json(self.facts.get("calibration"))
         self.operating_points = OperatingPoints.from_facts(self.facts, self.name)
         if not isinstance(model, Path):
@@ -73,9 +73,9 @@ class ByteModelAnnotator:
     def _scorer(self) -> "TableScorer":
         from aegir.readers.bytes.scoring import TableScorer
 
-        if not isinstance(self._source, Path):
-            return TableScorer(self._source, self.calibration.temperature)
-        return TableScorer(_load_network(self._source), self.calibration.temperature)
+        source = self._source
+        model = _load_network(source.path, source) if isinstance(source, MappedFile) else source
+        return TableScorer(model, self.calibration.temperature)
 
 
 def load_byte_model(path: Path | None = None) -> ByteModelAnnotator:
@@ -93,18 +93,17 @@ def load_byte_model(path: Path | None = None) -> ByteModelAnnotator:
 
 @cache
 def _shipped() -> ByteModelAnnotator:
-    with as_file(files("aegir.readers") / "weights" / MODEL_FILE) as shipped:
-        return ByteModelAnnotator(shipped)
+    return ByteModelAnnotator(SHIPPED)
 
 
-def _load_network(path: Path) -> "ByteModel":
+def _load_network(path: Path, mapped: MappedFile | None = None) -> "ByteModel":
     from aegir.readers.bytes.checkpoint import load_checkpoint
     from aegir.readers.bytes.network import ByteModel
 
-    return ByteModel(load_checkpoint(path))
+    return ByteModel(load_checkpoint(path, mapped))
 
 
-def _read_facts(path: Path) -> Mapping[str, Any]:
-    _, metadata = map_safetensors(path).tensors()
+def _read_facts(mapped: MappedFile) -> Mapping[str, Any]:
+    _, metadata = mapped.tensors()
     facts: Mapping[str, Any] = parse_json(metadata["facts"])
     return facts

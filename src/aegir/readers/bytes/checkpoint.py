@@ -139,7 +139,7 @@ def _restored(stored: Arrays) -> Arrays:
         if (name := scales.removesuffix(SCALES)) in stored:
             stored[name] = _dequantise(name, stored[name], stored.pop(scales))
     return {
-        name: np.array(tensor, tensor.dtype if name == GRAM_HASHES else np.float32)
+        name: tensor if name == GRAM_HASHES else np.asarray(tensor, np.float32)
         for name, tensor in stored.items()
     }
 
@@ -185,7 +185,10 @@ def _dequantise(
             f"tensor {name}{SCALES} has shape {scales.shape} for rows of shape {rows.shape}; "
             "expected one scale per row"
         )
-    return rows.astype(np.float32) * scales.astype(np.float32)[:, None]
+    scaled: npt.NDArray[np.float32] = np.multiply(
+        rows, scales.astype(np.float32)[:, None], dtype=np.float32
+    )
+    return scaled
 
 
 def expected_shapes(architecture: Architecture, heads: Mapping[str, int] = HEAD_SIZES) -> Shapes:

@@ -91,7 +91,7 @@ def wkv7_short(steps: Steps, state: F32, rows: Ragged) -> tuple[F32, F32]:
     """
     sizes = np.take(SIZES, np.searchsorted(SIZES[:-1], rows.lengths))
     output, after = np.empty_like(steps.v), np.empty_like(state)
-    for size in np.unique(sizes).tolist():
+    for size in sorted(set(sizes.tolist())):  # np.unique loads numpy.ma
         chosen = sizes == size
         positions = np.flatnonzero(chosen[rows.row_of])
         some = Steps(*(getattr(steps, field.name)[positions] for field in fields(Steps)))

@@ -11,7 +11,6 @@ say how likely that is.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,11 +46,13 @@ from aegir.readers.scores import (
 from aegir.tables.table import Column, Table, without_cells
 from aegir.vocabulary.terms import FINE_INDEX
 from aegir_rl.base.arrays import F32, I32, softmax
+from aegir_rl.base.safetensors_file import map_safetensors
 
 if TYPE_CHECKING:
     from aegir.tables.labelled import Task
 
 MODEL_FILE = "ngrams.safetensors"
+SHIPPED = Path(__file__).parents[1] / "weights" / MODEL_FILE
 _SEEN_IN_VALUES = [FINE_INDEX[name] for name in ("all_missing", "constant")]
 """Fine types that no name tells."""
 CALIBRATED = ("levels", "special", "rows", "person")
@@ -373,5 +374,4 @@ def load_ngrams(path: Path | None = None) -> NgramsAnnotator:
 
 @cache
 def _shipped() -> NgramsAnnotator:
-    with as_file(files("aegir.readers") / "weights" / MODEL_FILE) as shipped:
-        return NgramsAnnotator(NgramModel.load(shipped))
+    return NgramsAnnotator(NgramModel.load(SHIPPED, map_safetensors(SHIPPED)))

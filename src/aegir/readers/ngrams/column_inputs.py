@@ -20,7 +20,7 @@ import numpy as np
 from aegir.readers.ngrams.features import SparseRows, View, hashed_in_parts
 from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import type_places
-from aegir.tables.datatype import MISSING
+from aegir.tables.contents import contents_of
 from aegir.tables.table import Column, Table, clean_cell
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_INDEX, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I32, I64
@@ -131,11 +131,17 @@ def _fill_evidence(row: F32, verdict: RuleVerdict) -> None:
 
 def statistics_of(column: Column, index: int, width: int) -> list[float]:
     """Return the statistics of the column at `index` among the `width` columns of its table."""
-    filled = [cell for value in column.values if (cell := value.strip()).lower() not in MISSING]
+    stripped = contents_of(column).stripped
+    filled = [cell for value in column.values if (cell := stripped[value]) is not None]
     rows, present = max(len(column.values), 1), max(len(filled), 1)
     distinct = len(set(filled))
     step = max(-(-len(filled) // MEASURED), 1)
-    cells = [clean_cell(cell, CELL_CHARACTERS) for cell in filled[::step]]
+    cells = [
+        cell
+        if len(cell) <= CELL_CHARACTERS and "&" not in cell
+        else clean_cell(cell, CELL_CHARACTERS)
+        for cell in filled[::step]
+    ]
     statistics = [
         len(filled) / rows,
         not filled,
@@ -236,6 +242,8 @@ def _numbers(cells: Sequence[str]) -> list[float]:
 
 def read_number(cell: str) -> float | None:
     """Return the number in a cell such as 12, -3.5, 1,200.50, 3,5, 12 % or $4; None for anything else."""
+    if cell[:1].isalpha():  # nan and inf are no numbers here
+        return None
     text = cell.translate(_SIGNS)
     if "," in text:
         if _GROUPED.fullmatch(text):

@@ -31,7 +31,7 @@ from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I32, I64
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
+from aegir_rl.base.safetensors_file import MappedFile, read_safetensors, safetensors_bytes
 from aegir_rl.base.text import parse_json
 
 TYPES, RELATIONS = len(TYPE_NAMES), len(RELATION_NAMES)
@@ -83,10 +83,10 @@ class NgramModel:
         replace_file(path, safetensors_bytes(tensors, {"format": FORMAT, "facts": text}))
 
     @classmethod
-    def load(cls, path: Path) -> "NgramModel":
-        """Read a file written by `save`; raise UsageError for anything else."""
+    def load(cls, path: Path, mapped: MappedFile | None = None) -> "NgramModel":
+        """Read a file written by `save`, or its mapped content; raise UsageError for anything else."""
         try:
-            tensors, metadata = read_safetensors(path)
+            tensors, metadata = mapped.tensors() if mapped else read_safetensors(path)
         except UsageError as error:
             raise UsageError(f"{error}; make one with: aegir train ngrams") from None
         if metadata.get("format") != FORMAT:

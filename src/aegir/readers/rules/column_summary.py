@@ -13,17 +13,23 @@ Promises
 """
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from aegir.readers.rules.gazetteers import word_set
-from aegir.tables.table import Column, clean_cell
+from aegir.tables.contents import contents_of
+from aegir.tables.table import Column
 
 Item = TypeVar("Item")
+Floats = npt.NDArray[np.float64]
+Traits = npt.NDArray[np.uint32]
+Lengths = npt.NDArray[np.int64]
 LONGEST_CELL = 512
 MAX_DISTINCT = 100
 MIN_SHARE = 0.5
@@ -66,6 +72,7 @@ _TRAIT_OF: dict[str, int] = {
 _NUMERIC_CHARACTERS = frozenset("0123456789.,+-eE \u00a0'\u2212")
 _MISSING = word_set("missing")
 _UNTOLD = word_set("untold")
+_LONGEST = max(map(len, _MISSING | _UNTOLD))
 """Values that say nothing about the others beside them."""
 
 
@@ -82,6 +89,10 @@ class ColumnSummary:
     header: str | None
     repeats: bool
     """Whether any value occurs more than once."""
+    shares: dict[Callable[[str], object], float] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """What `share_of` was asked, and the answer."""
 
     @cached_property
     def total(self) -> int:
@@ -89,14 +100,38 @@ class ColumnSummary:
         return sum(self.counts)
 
     @cached_property
-    def probes(self) -> tuple[str, ...]:
-        """The values of at most PROBES cells, evenly spread over the sorted cells."""
+    def lengths(self) -> Lengths:
+        """(V,) the characters of each value."""
+        return np.fromiter(map(len, self.values), np.int64, len(self.values))
+
+    @cached_property
+    def value_traits(self) -> Traits:
+        """(V,) the kinds of characters of each value."""
+        return _traits_of_values(self.values, self.lengths)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(V,) the counts, to be multiplied with."""
+        return np.array(self.counts, np.float64)
+
+    @cached_property
+    def probes(self) -> tuple[int, ...]:
+        """The indices of the values of at most PROBES cells, evenly spread over the sorted cells."""
         ends = list(accumulate(self.counts))
         middles = ((2 * probe + 1) * self.total // (2 * PROBES) for probe in range(PROBES))
-        return tuple(dict.fromkeys(self.values[bisect_right(ends, middle)] for middle in middles))
+        return tuple(dict.fromkeys(bisect_right(ends, middle) for middle in middles))
 
     def share_of(self, accepts: Callable[[str], object]) -> float:
-        """Return the share of the present cells whose value is accepted; 0 once it is sure to be below MIN_SHARE."""
+        """Return the share of the present cells whose value is accepted; 0 once it is sure to be below MIN_SHARE.
+
+        Several rules and vetoes ask the same: the answer is kept by `accepts`, which should live as long as its module.
+        """
+        share = self.shares.get(accepts)
+        if share is None:
+            share = self.shares[accepts] = self._measure(accepts)
+        return share
+
+    def _measure(self, accepts: Callable[[str], object]) -> float:
         failed, may_fail = 0, self.total * (1 - MIN_SHARE)
         for value, count in zip(self.values, self.counts, strict=True):
             if not accepts(value):
@@ -115,15 +150,17 @@ class ColumnSummary:
 
 def summarise_column(column: Column) -> ColumnSummary:
     """Return the distinct values of a column with their counts, characters and lengths."""
-    counted = Counter(column.values)
-    cleaned: Counter[str] = Counter()
-    for value, count in counted.items():
-        cell = clean_cell(value, LONGEST_CELL)
-        if cell and cell.casefold() not in _MISSING:
-            cleaned[cell] += count
-    told = {cell: count for cell, count in cleaned.items() if cell.casefold() not in _UNTOLD}
-    if told:
-        cleaned = Counter(told)
+    contents = contents_of(column)
+    texts = contents.cleaned(LONGEST_CELL)
+    cleaned: dict[str, int] = {}
+    untold: dict[str, int] = {}
+    for value, count in contents.counts.items():
+        cell = texts[value]
+        folded = cell.casefold() if len(cell) <= _LONGEST else cell
+        if cell and folded not in _MISSING:
+            some = untold if folded in _UNTOLD else cleaned
+            some[cell] = some.get(cell, 0) + count
+    cleaned = cleaned or untold
     values = sorted(cleaned)
     if len(values) > MAX_DISTINCT:
         values = evenly_spaced(values, MAX_DISTINCT)
@@ -149,17 +186,38 @@ def evenly_spaced(items: Sequence[Item], count: int) -> list[Item]:
 def _traits_of(characters: set[str]) -> int:
     traits = 0
     for character in characters:
-        trait = _TRAIT_OF.get(character)
-        if trait is None:
-            trait = NON_ASCII if character > "\x7f" else 0
-            if trait and character.isalpha():
-                trait |= LETTER | (UPPER if character.isupper() else LOWER)
-            elif trait and character.isdigit():
-                trait |= DIGIT
-        traits |= trait
+        traits |= character_traits(character)
     if traits & DIGIT and characters <= _NUMERIC_CHARACTERS:
         traits |= NUMERIC
     return traits
+
+
+def character_traits(character: str) -> int:
+    """Return the traits of a character, 0 if it has none."""
+    trait = _TRAIT_OF.get(character)
+    if trait is None:
+        trait = NON_ASCII if character > "\x7f" else 0
+        if trait and character.isalpha():
+            trait |= LETTER | (UPPER if character.isupper() else LOWER)
+        elif trait and character.isdigit():
+            trait |= DIGIT
+    return trait
+
+
+def _traits_of_values(values: Sequence[str], lengths: Lengths) -> Traits:
+    """Return (V,) the traits of each value; no value is empty."""
+    codes = np.frombuffer("".join(values).encode("utf-32-le", "surrogatepass"), "<u4")
+    traits = _TRAITS_BY_CODE[codes]
+    if not traits.all():
+        for code in np.unique(codes[traits == 0]).tolist():
+            _TRAITS_BY_CODE[code] = _SEEN | character_traits(chr(code))
+        traits = _TRAITS_BY_CODE[codes]
+    return np.bitwise_or.reduceat(traits, np.cumsum(lengths) - lengths)
+
+
+_SEEN = 1 << 31
+_TRAITS_BY_CODE: Traits = np.zeros(0x110000, np.uint32)
+"""By code point, with `_SEEN`; 0 until a character is met. Pages that are not touched take no memory."""
 
 
 def _is_plain_number(value: str) -> bool:

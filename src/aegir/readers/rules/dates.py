@@ -48,7 +48,8 @@ def is_text_date(value: str) -> bool:
 
 def is_date(value: str) -> bool:
     """Return whether a value is a date in digits or with a month's name."""
-    return bool(PATTERNS["numeric_date"].fullmatch(value)) or is_text_date(value)
+    numeric = value[:1].isdigit() and PATTERNS["numeric_date"].fullmatch(value)
+    return bool(numeric) or is_text_date(value)
 
 
 def is_datetime(value: str) -> bool:
@@ -71,7 +72,10 @@ def is_birth_date(value: str) -> bool:
 def is_weekday(value: str) -> bool:
     """Return whether a value consists of weekday names or abbreviations."""
     words = value.lower().rstrip(".").split()
-    return bool(words) and all(word.strip(",.;") in weekday_numbers() for word in words)
+    for word in words:
+        if word.strip(",.;") not in weekday_numbers():
+            return False
+    return bool(words)
 
 
 def is_full_weekday(value: str) -> bool:
@@ -96,13 +100,13 @@ def share_of_year_months(summary: ColumnSummary) -> float:
 
 def share_of_unix_timestamps(summary: ColumnSummary) -> float:
     """Return the share of seconds or milliseconds since 1970 that lie between 2001 and 2040."""
-    return summary.share_of(
-        lambda value: (
-            value.isascii()
-            and value.isdigit()
-            and len(value) in (10, 13)
-            and "10" <= value[:2] <= "22"
-        )
+    return summary.share_of(is_unix_timestamp)
+
+
+def is_unix_timestamp(value: str) -> bool:
+    """Return whether a value is ten or thirteen digits that begin like a time from 2001 to 2040."""
+    return (
+        value.isascii() and value.isdigit() and len(value) in (10, 13) and "10" <= value[:2] <= "22"
     )
 
 

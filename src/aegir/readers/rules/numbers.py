@@ -17,6 +17,7 @@ types at once, with the shares counted on labelled web columns.
 import re
 
 from aegir.readers.rules.column_summary import DIGIT, MIN_SHARE, ColumnSummary
+from aegir.readers.rules.forms import read_forms
 from aegir.readers.rules.gazetteers import (
     country_alpha2,
     currency_codes,
@@ -34,11 +35,10 @@ from aegir.readers.rules.rule import (
     read_rules,
 )
 
-_A = re.ASCII
 _TOTAL_WORDS = words("total subtotal gross net sales payment")
 is_iban = matched_and_checked(PATTERNS["iban"], "iban")
 is_vat_number = matched_and_checked(PATTERNS["vat"], "eu.vat")
-is_routing_number = matched_and_checked(Pattern(r"\d{9}", _A), "us.rtn")
+is_routing_number = matched_and_checked(PATTERNS["nine_digits"], "us.rtn")
 
 
 def is_bic(value: str) -> bool:
@@ -77,6 +77,8 @@ def is_amount(value: str) -> bool:
 
 def is_money_range(value: str) -> bool:
     """Return whether a value is like `$$`, `€10-€20` or `50.00 - 60.00 INR`; a bare `3-5` is not."""
+    if value.isascii() and "$" not in value and value[-3:] not in currency_codes():
+        return False
     if PATTERNS["signs"].fullmatch(value):
         return True
     if not PATTERNS["range"].fullmatch(value):
@@ -87,10 +89,15 @@ def is_money_range(value: str) -> bool:
     )
 
 
+_PAY_WORDS = ("per", "/", "YEAR", "HOUR", "MONTH", "WEEK", "DAY")
+"""One of them is in whatever the pattern `pay` finds."""
+
+
 def is_pay(value: str) -> bool:
     """Return whether a value is pay for a period, not working time (`40 hours per week`), a frequency or a `WEEK 4`."""
     return (
-        bool(PATTERNS["pay"].search(value))
+        any(word in value for word in _PAY_WORDS)
+        and bool(PATTERNS["pay"].search(value))
         and "hours" not in value
         and "hrs" not in value
         and not PATTERNS["frequency"].fullmatch(value)
@@ -100,11 +107,12 @@ def is_pay(value: str) -> bool:
 
 def share_of_cents(summary: ColumnSummary) -> float:
     """Return the share of numbers with exactly two decimals, as prices have."""
-    return summary.share_of(
-        lambda value: (
-            len(value) > 3 and value[-3] in ".," and value[-2:].isdigit() and value[0] != "-"
-        )
-    )
+    return summary.share_of(has_cents)
+
+
+def has_cents(value: str) -> bool:
+    """Return whether a value ends in exactly two decimals and has no minus."""
+    return len(value) > 3 and value[-3] in ".," and value[-2:].isdigit() and value[0] != "-"
 
 
 def share_of_amounts(summary: ColumnSummary) -> float:
@@ -115,11 +123,17 @@ def share_of_amounts(summary: ColumnSummary) -> float:
     return summary.share_of(PATTERNS["plain_amount"].fullmatch)
 
 
-is_lei = matched_and_checked(Pattern(r"[A-Z0-9]{18}\d{2}"), "lei")
-is_isin = matched_and_checked(Pattern(r"[A-Z]{2}[A-Z0-9]{9}\d"), "isin")
-is_cusip = matched_and_checked(Pattern(r"(?=.*\d)[0-9]{3}[A-Z0-9]{5}\d"), "cusip")
-is_sedol = matched_and_checked(Pattern(r"[B-DF-HJ-NP-TV-Z0-9]{6}\d"), "gb.sedol")
-is_figi = matched_and_checked(Pattern(r"BBG[B-DF-HJ-NP-TV-Z0-9]{8}\d"), "figi")
+is_lei = matched_and_checked(PATTERNS["lei"], "lei")
+is_isin = matched_and_checked(PATTERNS["isin"], "isin")
+is_cusip = matched_and_checked(PATTERNS["cusip"], "cusip")
+is_sedol = matched_and_checked(PATTERNS["sedol"], "gb.sedol")
+is_figi = matched_and_checked(PATTERNS["figi"], "figi")
+_NATIONAL = read_table("national_ids.tsv", "fine_type country stdnum_module pattern strong")
+NATIONAL_PATTERNS = {
+    f"{country} {fine_type}": Pattern(pattern, re.ASCII)
+    for fine_type, country, _, pattern, _ in _NATIONAL
+}
+"""The patterns of numbers that states assign, by what names their forms."""
 _NOUNS = {
     "national_id": "identity numbers",
     "tax_number": "tax numbers",
@@ -128,10 +142,10 @@ _NOUNS = {
 
 
 def _national_rule(
-    fine_type: str, country: str, module: str, pattern: str, strong: str
+    fine_type: str, country: str, module: str, _pattern: str, strong: str
 ) -> ValueRule:
     """Return the rule for a line of national_ids.tsv; a format without a module has no check digits."""
-    matches = Pattern(pattern, _A)
+    matches = NATIONAL_PATTERNS[f"{country} {fine_type}"]
     return ValueRule(
         fine_type,
         f"{country} {_NOUNS[fine_type]}",
@@ -142,17 +156,13 @@ def _national_rule(
         needs=DIGIT,
         length=(5, 24),
         max_values=20,
+        forms=read_forms()[f"{country} {fine_type}"],
     )
 
 
 MONEY_RULES = (
     *read_rules("money", globals()),
-    *(
-        _national_rule(*fields)
-        for fields in read_table(
-            "national_ids.tsv", "fine_type country stdnum_module pattern strong"
-        )
-    ),
+    *(_national_rule(*fields) for fields in _NATIONAL),
 )
 
 
@@ -164,11 +174,13 @@ _FLAG_WORDS = frozenset().union(*_FLAG_PAIRS) | words("0 1 true false x ✓ ✗ 
 
 def share_of_true_false(summary: ColumnSummary) -> float:
     """Return the share of `true` and `false`, perhaps repeated in a cell (`True True`)."""
-    return summary.share_of(
-        lambda value: (
-            value[0] in "tTfF,"
-            and _TRUE_FALSE.issuperset(value.casefold().replace(",", " ").split())
-        )
+    return summary.share_of(is_true_false)
+
+
+def is_true_false(value: str) -> bool:
+    """Return whether a value is nothing but `true` and `false`."""
+    return value[0] in "tTfF," and _TRUE_FALSE.issuperset(
+        value.casefold().replace(",", " ").split()
     )
 
 

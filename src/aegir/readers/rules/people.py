@@ -50,7 +50,7 @@ def is_known_first_name(value: str) -> bool:
 
 def is_full_name(value: str) -> bool:
     """Return whether a value is two to five words of letters, capitalised."""
-    return bool(PATTERNS["full_name"].fullmatch(value)) and value[0].isupper()
+    return value[0].isupper() and bool(PATTERNS["full_name"].fullmatch(value))
 
 
 def share_of_known_people(summary: ColumnSummary) -> float:
@@ -60,23 +60,29 @@ def share_of_known_people(summary: ColumnSummary) -> float:
     values are enough for all.
     """
     names = first_names()
-    known = shaped = 0
+    known = shaped = others = 0
     for value, count in zip(summary.values, summary.counts, strict=True):
+        if others * 2 > summary.total:
+            return 0.0
         if not is_full_name(value):
+            others += count
             continue
         shaped += count
         words = value.casefold().replace(".", " ").split()
         if words[0] in _TITLES and len(words) > 2:
             words = words[1:]
         first = words[1] if words[0].endswith(",") else words[0]
-        known += count if first.split("-")[0] in names else 0
+        if first.split("-")[0] in names:
+            known += count
+        else:
+            others += count
     if known * 2 < summary.total:
         return 0.0
     return shaped / summary.total
 
 
 def is_title(value: str) -> bool:
-    return all(word in _TITLES for word in value.casefold().replace(".", " ").split())
+    return _TITLES.issuperset(value.casefold().replace(".", " ").split())
 
 
 def is_gender(value: str) -> bool:

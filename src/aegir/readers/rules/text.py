@@ -180,13 +180,13 @@ def is_formula(value: str) -> bool:
 
 def share_of_prose(summary: ColumnSummary) -> float:
     """Return the share of cells that are prose: no names, no lists of ingredients."""
-    return summary.share_of(lambda value: value[0] not in "[{" and is_prose(value))
+    return summary.share_of(is_prose)
 
 
 def is_prose(value: str) -> bool:
     """Return whether a value has eight words or more, the end of a sentence or great length, and few commas."""
     spaces = value.count(" ")
-    if spaces < 7:
+    if spaces < 7 or value[0] in "[{":
         return False
     opening = value[:80]
     if sum(map(str.isalpha, opening)) * 10 < 7 * len(opening):  # 14 x 17 in. (35.6 x 43.2 cm)
@@ -224,9 +224,11 @@ def share_of_repeated_keys(summary: ColumnSummary) -> float:
 
 
 def _share_of_keys(summary: ColumnSummary) -> float:
-    return summary.share_of(
-        lambda value: " " not in value and "." not in value and len(value) <= 40
-    )
+    return summary.share_of(_is_key)
+
+
+def _is_key(value: str) -> bool:
+    return " " not in value and "." not in value and len(value) <= 40
 
 
 def share_of_category_codes(summary: ColumnSummary) -> float:

@@ -213,9 +213,7 @@ def _cannot_be_postal_code(summary: ColumnSummary) -> bool:
         return False
     if max(lengths) >= _POSTAL_CODE_DIGITS.stop or (min(lengths) < 3 and max(lengths) > 4):
         return True
-    return _mostly(
-        summary, lambda value: value.isdigit() and len(value) < _POSTAL_CODE_DIGITS.start
-    )
+    return _mostly(summary, _is_short_integer)
 
 
 def _cannot_be_coordinate(summary: ColumnSummary) -> bool:
@@ -223,6 +221,10 @@ def _cannot_be_coordinate(summary: ColumnSummary) -> bool:
     if any(abs(number) > _MAX_DEGREES for number in summary.numbers):
         return True
     return _mostly(summary, PATTERNS["one_decimal_at_most"].fullmatch)
+
+
+def _is_short_integer(value: str) -> bool:
+    return value.isdigit() and len(value) < _POSTAL_CODE_DIGITS.start
 
 
 def _has_few_digits(value: str) -> bool:

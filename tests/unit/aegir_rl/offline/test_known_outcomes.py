@@ -46,6 +46,12 @@ def test_every_worker_pays_what_it_costs_on_average():
     assert truth.policy.value == pytest.approx(2.95 / 3)
     assert truth.static.value == pytest.approx(1.97 / 3)
     assert truth.difference.value == pytest.approx(0.98 / 3)
+    # ngrams alone earn 1.97 / 3, combined 1.91 / 3; an oracle chooses as this policy does
+    assert log.actions[truth.best] == "ngrams"
+    assert truth.over_best.value == pytest.approx(0.98 / 3)
+    assert truth.regret.value == pytest.approx(0)
+    worse = true_values(log.known, np.array([1, 1, 0]), log.baseline, log.group_numbers)
+    assert worse.regret.value == pytest.approx((0.98 + 0.02) / 3)
     assert log.select(np.array([False, True, False])).known == pytest.approx(
         np.array([[-0.03, 0.99]])
     )

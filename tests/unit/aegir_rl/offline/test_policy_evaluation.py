@@ -73,7 +73,7 @@ def test_conservative_q_learning_beats_the_reward_model_where_bad_actions_were_n
 
 def test_the_chooser_is_careful_where_bad_actions_were_never_tried():
     chosen = choose_policy(UNSUPPORTED.log(1200, 0), FAST, alphas=(0.5,))
-    assert chosen.best.alpha == 0.5
+    assert chosen.best.candidate.alpha == 0.5
     assert UNSUPPORTED.value(chosen.policy) > 0.6
     assert chosen.best_of("reward model").point.lower_bound < chosen.best.point.lower_bound
 

@@ -1,4 +1,4 @@
-"""Rewards in the form of Atropos: against a stand-in for its registry always, against the package where it is."""
+"""Rewards in the form of Atropos, against a stand-in for its registry; tests/plugins/test_installed_atropos.py has the package."""
 
 import math
 import sys
@@ -92,20 +92,3 @@ def test_without_atropos_its_class_cannot_be_made(monkeypatch):
     monkeypatch.setitem(sys.modules, "atroposlib", None)
     with pytest.raises(UsageError, match="atroposlib is not installed"):
         make_atropos_class(lengths, name="size")
-
-
-def test_the_registry_of_atropos_takes_ours():
-    functions = pytest.importorskip(
-        "atroposlib.envs.reward_fns",
-        reason="atroposlib is not here (it needs transformers, wandb, …)",
-    )
-    functions.registry.register(make_atropos_class(lengths, name="aegir_size"))
-    functions.registry.register(make_atropos_class(broken, name="aegir_gone"))
-    made = functions.registry.create("aegir_size", weight=2.0)
-    assert isinstance(made, functions.RewardFunction)
-    assert made(["ab"]) == [4.0]
-    assert all(math.isnan(one) for one in functions.registry.create("aegir_gone")(["ab"]))
-    combined = functions.CombinedReward(["aegir_size", "aegir_size"])
-    assert combined.compute(["ab"]) == [4.0]
-    with pytest.raises(UsageError, match="has a reward 'aegir_size' already"):
-        make_atropos_class(lengths, name="aegir_size")

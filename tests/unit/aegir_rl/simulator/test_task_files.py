@@ -35,7 +35,7 @@ def test_written_tasks_are_read_again(tmp_path):
 
 def test_solvers_see_nothing_that_holds_or_draws_the_hidden_cases():
     view = adding_task(1).public_view()
-    names = "statement function files starter public difficulty source"
+    names = "statement function files starter public difficulty source kind"
     assert [each.name for each in fields(view)] == names.split()
 
 

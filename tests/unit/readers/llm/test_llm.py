@@ -288,3 +288,13 @@ def test_an_answer_in_a_fenced_block_is_read():
     assert read_answer(f"```json\n{good(1)}\n```", 1)[0].type == "email"
     with pytest.raises(ValueError, match="no JSON"):
         read_answer(f"Here you are:\n```json\n{good(1)}\n```", 1)
+
+
+def test_an_answer_that_cannot_be_used_is_asked_again_with_its_reason(server: Server):
+    annotator = server.ask(answering("no idea"), answering(good()))
+    annotator.score([TABLE])
+    first, second = (request["messages"] for request in server.requests)
+    assert second[:2] == first
+    assert second[2] == {"role": "assistant", "content": "no idea"}
+    assert second[3]["content"].startswith("That answer cannot be used: ")
+    assert second[3]["role"] == "user"

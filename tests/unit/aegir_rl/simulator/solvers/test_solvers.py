@@ -16,7 +16,8 @@ from aegir_rl.simulator.families.registry import FAMILIES
 from aegir_rl.simulator.generate import generate_tasks
 from aegir_rl.simulator.sandbox import Sandbox
 from aegir_rl.simulator.solver_table import SolverOutcome, SolverTable, measure, measure_solvers
-from aegir_rl.simulator.solvers.llm import LlmSolver, question, read_module
+from aegir_rl.simulator.prompts import question, read_module, read_patch
+from aegir_rl.simulator.solvers.llm import LlmSolver
 from aegir_rl.simulator.solvers.mutations import mutate
 from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
 from aegir_rl.simulator.solvers.solver import attempt
@@ -200,15 +201,38 @@ def test_llm_is_off_without_an_endpoint_and_asks_again_with_the_failures():
     assert "solve(1) returns 2" in asked[0]
     assert "An earlier answer failed:\ncase 1" in asked[1]
     source = solver.propose(adding_task(1).public_view(), 1, lambda source, cases: PASSED, None)
-    assert source == "def solve(number):\n    return number + 1"
+    assert source == "def solve(number):\n    return number + 1\n"
 
 
-def test_an_answer_of_a_model_must_be_one_piece_of_python():
+def test_of_several_blocks_the_last_complete_one_in_python_is_the_answer():
     assert read_module("x = 1") == "x = 1"
-    for answer in ("```\nx = 1\n```\n```\ny = 2\n```", "Sure, here it is"):
-        with pytest.raises(ValueError, match="it "):
-            read_module(answer)
+    draft = (
+        "First:\n```python\nx = 1\n```\nBetter:\n```py\ny = 2\n```\nIt prints:\n```text\n2\n```\n"
+    )
+    assert read_module(draft) == "y = 2\n"
+    assert read_module(draft + "```python\nz = ") == "y = 2\n"  # cut off
     assert "hidden" not in question(adding_task(1).public_view())
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("Sure, here it is", "it is no Python"),
+        ("```python\nx = 1\n", "it has no complete block of python"),
+        ("```json\n{}\n```", "it has no complete block of python"),
+        ("```\nx = 1\n```\n```python\nx =\n```", "it is no Python"),
+    ],
+)
+def test_an_answer_without_a_complete_block_of_python_is_refused(answer: str, reason: str):
+    with pytest.raises(ValueError, match=reason):
+        read_module(answer)
+
+
+def test_an_answer_about_a_repository_is_a_diff():
+    patch = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-1\n+2\n"
+    assert read_patch(f"Here:\n```diff\n{patch}```\n") == patch
+    with pytest.raises(ValueError, match="it has no unified diff"):
+        read_patch("```\nx = 1\n```")
 
 
 def test_the_table_gives_shares_of_solved_tasks_by_solver_and_family():

@@ -91,6 +91,43 @@ def with_metadata(fields: Sequence[Field], added: Mapping[bytes, bytes]) -> list
     return sorted([*others, Field(KEY_VALUE_METADATA, LIST, body)], key=lambda field: field.number)
 
 
+def split_list(body: bytes) -> list[bytes]:
+    """The structs of a list of structs, given as the body of its field."""
+    try:
+        count, kind, at = _list_header(body, 0)
+        if count and kind != STRUCT:
+            raise BrokenFooter("a list holds something else than structs")
+        structs = []
+        for _ in range(count):
+            end = _skip(body, at, STRUCT, 0)
+            structs.append(body[at:end])
+            at = end
+    except IndexError:
+        raise BrokenFooter("it ends inside a list") from None
+    return structs
+
+
+def join_list(structs: Sequence[bytes]) -> bytes:
+    """The body of a list of these structs."""
+    count = len(structs)
+    head = bytes([count << 4 | STRUCT]) if count < 15 else bytes([0xF0 | STRUCT]) + _varint(count)
+    return head + b"".join(structs)
+
+
+def number_of(field: Field) -> int:
+    """The whole number that a field holds."""
+    try:
+        zigzag, _ = _read_varint(field.body, 0)
+    except IndexError:
+        raise BrokenFooter("it ends inside a number") from None
+    return zigzag >> 1 ^ -(zigzag & 1)
+
+
+def of_number(value: int) -> bytes:
+    """The body of a field that holds a whole number."""
+    return _varint((value << 1) ^ (value >> 63))
+
+
 def _pairs(fields: Sequence[Field]) -> list[bytes]:
     """Each entry of the key-value metadata as it was written."""
     empty = Field(KEY_VALUE_METADATA, LIST, bytes([STRUCT]))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aegir.answers.parquet_footer import (
+from aegir.tables.parquet_footer import (
     BrokenFooter,
     Field,
     _pairs,
