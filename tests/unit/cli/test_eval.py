@@ -245,7 +245,7 @@ def test_the_report_has_the_intervals(ruled: Path, everyday: Path):
     done = run("eval", ruled, "--annotator", "rules")
     assert "95 % interval over groups" in done.out
     assert "hr, 12 tables, 36 columns" in done.out
-    (line,) = [line for line in done.out.splitlines() if line.startswith(" direct: precision")]
+    (line,) = [line for line in done.out.splitlines() if line.startswith("direct: precision")]
     assert line.split()[2:] == ["1.000", "0.735", "1.000", "12", "12"]
     assert "95 %" not in run("eval", everyday, "--annotator", "rules").out
 
