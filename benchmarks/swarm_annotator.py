@@ -2,8 +2,7 @@
 
 The byte network that ships is the primary; three small byte networks with random weights are its specialists, and a random
 router wakes each for about half of the columns. Speed is from cells to scores, in CPU seconds. Then one batch is read with all three
-specialists activated, one after the other and in threads; once with small specialists, once with ones of the primary's layout, and
-once with the swarm that ships and all seven of its specialists:
+specialists activated, one after the other and in threads; once with small specialists and once with ones of the primary's layout:
 
     longest chain over sum      router + longest specialist + primary, over router + all specialists + primary, each step
                                 measured without company: the critical path over sequential time
@@ -28,7 +27,7 @@ from aegir.readers.bytes.byte_encoding import pad
 from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, load_checkpoint
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.bytes.scoring import encode_tables
-from aegir.readers.swarm.annotator import SHIPPED, SwarmAnnotator
+from aegir.readers.swarm.annotator import SwarmAnnotator
 from aegir.readers.swarm.network import SwarmModel
 from aegir.readers.swarm.specialists import ByteSpecialist
 from aegir.readers.swarm.times import SwarmTimes
@@ -92,17 +91,8 @@ def measure(options: Options) -> tuple[tuple[Measurement, ...], tuple[Target, ..
             "specialists of the primary's layout", large.all_awake, measured[0], repeats
         ),
     ]
-    shipped = _shares_of_time("the swarm that ships", _shipped, measured[0], repeats)
-    targets = (
-        at_least(routed, 150),
-        *(at_most(share, 0.65) for share in shares),
-        at_most(shipped[0], 0.5),
-    )
-    return (alone, routed, everyone, *shares, *shipped), targets
-
-
-def _shipped(workers: int) -> SwarmModel:
-    return SwarmModel.load(SHIPPED, workers)
+    targets = (at_least(routed, 150), *(at_most(share, 0.65) for share in shares))
+    return (alone, routed, everyone, *shares), targets
 
 
 def _random_parts(generator: np.random.Generator, layout: Architecture) -> Parts:

@@ -70,7 +70,7 @@ def search_with(
     within: float | None = None,
     now: Callable[[], float] = time.perf_counter,
 ) -> MadeUpPipeline:
-    """A search with these specialists and without a swarm."""
+    """A search with these specialists of the user."""
     search = Search(MadeUpNetworks(), SearchDepth.of(effort), added=added)
     plan: Plan = EffortPlan(TablePlan(load_routing(None, READERS)), "search")
     if within is not None:

@@ -49,10 +49,10 @@ def make_pool(folder: Path) -> Path:
 
 def entries_of(folder: Path) -> dict[str, PoolEntry]:
     """What the manifests of a folder say."""
-    entries = [load_entry(path, "user") for path in manifest_files(folder)]
+    entries = [load_entry(path) for path in manifest_files(folder)]
     return {entry.name: entry for entry in entries}
 
 
 def open_pool(folder: Path, budget: SpawnBudget | None = None) -> SpecialistPool:
-    """The specialists of a folder, without those that ship."""
+    """The specialists of a folder."""
     return SpecialistPool(entries_of(folder), budget, folder)

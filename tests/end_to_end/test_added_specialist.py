@@ -59,7 +59,7 @@ def test_a_validated_specialist_changes_ambiguous_columns_at_high_effort_alone(p
     assert "asked at high effort" in run("swarm", "list").out
     high = answers(lake, "--effort", "high")
     assert [column["type"] for column in high] == ["faxNumber"] * 2
-    assert any("swarm and fax: person" in reason for reason in high[0]["reasons"])
+    assert any("searched with fax: person" in reason for reason in high[0]["reasons"])
     assert answers(lake, "--effort", "high", "--workers", "2") == high
     assert [column["type"] for column in answers(lake)] == ["telephone"] * 2, "not at normal effort"
     routing = tmp_path / "routing.yaml"

@@ -762,7 +762,7 @@ def evaluate(work: Workspace) -> None:
     """Scores on labelled tables of both forms."""
     work.write("web.jsonl", web_tables(12, seed=3))
     (work.folder / "open.jsonl.gz").write_bytes(gzip.compress(open_tables(8).encode()))
-    for annotator in ("dispatch", "combined", "ngrams", "byte_model", "swarm", "rules"):
+    for annotator in ("dispatch", "combined", "ngrams", "byte_model", "rules"):
         choice = ("--annotator", annotator, "--json")
         work.aegir(f"cta-{annotator}", "eval", "web.jsonl", "--task", "cta", *choice)
         work.aegir(f"open-{annotator}", "eval", "open.jsonl.gz", *choice)
@@ -796,23 +796,6 @@ def review_columns(work: Workspace) -> None:
     work.keep("equal", f"{same}\n")
     work.aegir("decisions", "rl", "export", "--store", "home/memory.db", "--output", "log.jsonl")
     work.keep_file("log.jsonl")
-
-
-def list_specialists(work: Workspace) -> None:
-    """The pool that ships: listed, drawn, switched off and on."""
-    work.copy_examples("bestellungen.csv", "books.csv", "films.csv")
-    work.aegir("list", "swarm", "list", "--json", exact=True)
-    work.aegir("text", "swarm", "list", exact=True)
-    work.figures("map", "swarm-map", "--tables", "tables", "--json")
-    work.figures("page", "swarm-map", "--tables", "tables", "--out", "map.html")
-    work.keep_file("map.html")
-    high = ("annotate", "tables", "--effort", "high", "--json")
-    work.aegir("annotate", *high, exact=True)
-    work.aegir("remove", "swarm", "remove", "names", "--json")
-    work.aegir("without", *high, exact=True)
-    work.aegir("swarm-without", "annotate", "tables", "--annotator", "swarm", "--json", exact=True)
-    work.aegir("add", "swarm", "add", "names", "--json")
-    work.aegir("remove-unknown", "swarm", "remove", "nobody", "--json")
 
 
 # Cases: service
@@ -1089,6 +1072,8 @@ def train_swarm(work: Workspace) -> None:
     work.figures("figures", "swarm", "run", *data)
     work.aegir("add", "swarm", "add", "specialists/times.safetensors", "--json")
     work.aegir("list", "swarm", "list", "--json")
+    work.aegir("remove", "swarm", "remove", "times", "--json")
+    work.aegir("remove-unknown", "swarm", "remove", "nobody", "--json")
 
 
 # Cases: portable
@@ -1121,7 +1106,7 @@ def portable_tasks(work: Workspace) -> None:
     work.keep_file("tasks.jsonl", exact=True)
 
 
-SEARCHING, PLAIN = ("dispatch", "search"), ("combined", "swarm", "byte_model", "ngrams", "rules")
+SEARCHING, PLAIN = ("dispatch", "search"), ("combined", "byte_model", "ngrams", "rules")
 CASES = (
     Case("inputs", check_inputs),
     *(Case(f"annotate/format-{name}", annotate_in(name)) for name in FORMATS),
@@ -1132,8 +1117,6 @@ CASES = (
         for effort in EFFORTS
     ),
     Case("annotate/search-number", annotate_with("search@0.75")),
-    Case("annotate/swarm-spawn-1", annotate_with("swarm", "--spawn", 1)),
-    Case("annotate/swarm-spawn-all", annotate_with("swarm", "--spawn", "all")),
     *(Case(f"annotate/{name}-refused", annotate_refused(name)) for name in PLAIN),
     Case("annotate/options", annotate_options),
     Case("annotate/workers", annotate_workers),
@@ -1148,7 +1131,6 @@ CASES = (
     Case("types/learn", learn_type),
     Case("eval", evaluate),
     Case("review", review_columns),
-    Case("pool", list_specialists),
     Case("serve/default", serve()),
     Case("serve/high", serve("--effort", "high")),
     Case("rl/synthetic", learn_offline),

@@ -36,12 +36,9 @@ from aegir.answers.reviewing import (
 )
 from aegir.answers.routing import (
     Routing,
-    Spawned,
     Timing,
     routing_as_dict,
     routing_from_dict,
-    spawned_as_dict,
-    spawned_from_dict,
     timing_as_dict,
     timing_from_dict,
 )
@@ -158,8 +155,6 @@ class TableAnnotation:
     """How the sampled values of each column are written, for formats that programs parse values with."""
     text: TextFormat | None = field(default=None, compare=False, repr=False)
     """How its file is written, if it is delimited text."""
-    spawned: Spawned | None = None
-    """Which specialists of a swarm the table was allowed to activate; None where that was not limited."""
     primary_key: PrimaryKey | None = None
     """The columns that name a row, if some are likely to."""
     foreign_keys: tuple[ForeignKey, ...] = ()
@@ -188,7 +183,6 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
         **_rows_as_dict(annotation),
         **keys_as_dict(annotation.primary_key, annotation.foreign_keys),
         "warnings": list(annotation.warnings),
-        **spawned_as_dict(annotation.spawned),
         **timing_as_dict(annotation.timing),
     }
 
@@ -212,7 +206,6 @@ def annotation_from_dict(
             subject_repeats=_flag(data.get("subject_repeats", False)),
             warnings=tuple(_text(warning) for warning in data["warnings"]),
             timing=timing_from_dict(data),
-            spawned=spawned_from_dict(data),
             statistics=_statistics_from_dict(data),
             primary_key=primary_key_from_dict(data),
             foreign_keys=foreign_keys_from_dict(data),

@@ -1,4 +1,4 @@
-"""What an answer says about the specialists of a swarm: those allowed for a table, those activated for a column, times.
+"""What an answer says about the specialists of a swarm: those activated for a column, and times.
 
 All are optional: only the annotator `swarm` has specialists, and times are measured only when asked for, because they
 differ from run to run. docs/answers.md explains every field.
@@ -32,19 +32,6 @@ class Timing:
     """CPU seconds of everything together."""
     steps: tuple[tuple[str, float], ...]
     """The seconds of each step, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spawned:
-    """Which specialists a table was allowed to activate; of these the router chose for every column."""
-
-    specialists: tuple[str, ...]
-    """In the order of the swarm."""
-    of: int
-    """How many the swarm has."""
-    reason: str
-    complexity: float | None = None
-    """The estimate that set the number; None where it was set by hand."""
 
 
 Routing = tuple[RouterScore, ...]
@@ -93,32 +80,6 @@ def timing_from_dict(data: Mapping[str, Any]) -> Timing | None:
     entry = data["timing"]
     steps = tuple((name, float(seconds)) for name, seconds in entry["steps"].items())
     return Timing(float(entry["critical_path"]), float(entry["cost"]), steps)
-
-
-def spawned_as_dict(spawned: Spawned | None) -> dict[str, object]:
-    """The key of the specialists that a table was allowed; none if all were."""
-    if spawned is None:
-        return {}
-    complexity = spawned.complexity
-    return {
-        "spawned": {
-            "allowed": len(spawned.specialists),
-            "of": spawned.of,
-            "specialists": list(spawned.specialists),
-            "complexity": None if complexity is None else round(complexity, SCORE_DECIMALS),
-            "reason": spawned.reason,
-        }
-    }
-
-
-def spawned_from_dict(data: Mapping[str, Any]) -> Spawned | None:
-    """The specialists that `spawned_as_dict` wrote, up to rounding."""
-    if "spawned" not in data:
-        return None
-    entry = data["spawned"]
-    complexity = None if entry["complexity"] is None else float(entry["complexity"])
-    specialists = tuple(map(str, entry["specialists"]))
-    return Spawned(specialists, int(entry["of"]), str(entry["reason"]), complexity)
 
 
 def woken_first(routing: Sequence[RouterScore]) -> list[RouterScore]:

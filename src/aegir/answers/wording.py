@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from aegir.answers.annotation import ColumnAnnotation, Guess, RowAnnotation, TableAnnotation
 from aegir.answers.keys import ForeignKey, PrimaryKey
 from aegir.answers.reviewing import Offer
-from aegir.answers.routing import RouterScore, Spawned, Timing, woken_first
+from aegir.answers.routing import RouterScore, Timing, woken_first
 from aegir.tables.table import Declared
 from aegir.vocabulary.terms import plain_name
 from aegir_rl.base.text import amount
@@ -127,13 +127,7 @@ def shown_routing(annotation: TableAnnotation) -> str:
     counts = Counter(each.specialist for routing in routed for each in routing if each.woken)
     woken = ", ".join(f"{name} {count}" for name, count in counts.most_common()) or "no specialist"
     times = f"; {shown_timing(annotation.timing)}" if annotation.timing else ""
-    spawned = f"; {shown_spawned(annotation.spawned)}" if annotation.spawned else ""
-    return f"woken: {woken} of {amount(len(routed), 'column')}{spawned}{times}"
-
-
-def shown_spawned(spawned: Spawned) -> str:
-    """How many specialists a table was allowed to activate, and why."""
-    return f"{len(spawned.specialists)} of {amount(spawned.of, 'specialist')} allowed ({spawned.reason})"
+    return f"woken: {woken} of {amount(len(routed), 'column')}{times}"
 
 
 def shown_timing(timing: Timing) -> str:

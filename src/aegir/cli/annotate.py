@@ -44,9 +44,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 @verb_options("annotate", "tags")
 @verb_options("rows", "names", "tables", "seed", "reading")
 @verb_options("threshold")
-@verb_options(
-    *("annotator", "custom", "memory", "no_memory", "timing", "spawn", "effort", "routing", "llm")
-)
+@verb_options(*("annotator", "custom", "memory", "no_memory", "timing", "effort", "routing", "llm"))
 @verb_options("annotate-routing")
 @engine_options
 def annotate(

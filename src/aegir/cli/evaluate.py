@@ -46,7 +46,7 @@ NAMES_LISTED = 5
 
 @click.command("eval", epilog="Example: aegir eval tables.jsonl.gz --at-least 0.8")
 @click.argument("file", type=PathName(), required=False)
-@verb_options("eval", "annotator", "effort", "routing", "spawn", "threshold", min_confidence=0.0)
+@verb_options("eval", "annotator", "effort", "routing", "threshold", min_confidence=0.0)
 @engine_options
 def evaluate(
     file: Path | None,

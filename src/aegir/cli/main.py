@@ -25,7 +25,7 @@ from aegir_rl.processes.allocator import keep_freed_memory
 GROUPS = {
     "review": "Say what columns really are, and be asked once; share what was said.",
     "types": "List and explain column types, fine types and relations; teach your own.",
-    "swarm": "Add, list and remove specialists of your own; train new ones.",
+    "swarm": "Add, list and remove specialists of your own.",
     "train": "Train a model from labelled tables.",
     "rl": "Learn who should handle a column from logged decisions.",
     "rewards": "Test the rewards that training will follow.",
@@ -39,7 +39,7 @@ VERBS = dict(line.split("\t", 1) for line in _LINES[1:])
 HEADINGS = {
     "Tables": ("annotate", "diff", "mask", "eval", "review", "types", "serve"),
     "More": ("feedback", "doctor", "swarm"),
-    "Training": ("train", "swarm grow"),
+    "Training": ("train",),
     "Research": ("rl", "rewards", "sim", "runs", "bench"),
 }
 """The sections of `aegir --help`."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from aegir.cli.terminal import tell
-from aegir.pipeline.settings import DEFAULTS, AnnotationSettings, parse_seconds, parse_spawn
+from aegir.pipeline.settings import DEFAULTS, AnnotationSettings, parse_seconds
 from aegir_rl.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -114,20 +114,6 @@ class NumberRange(click.FloatRange):
         return number
 
 
-class SpawnCount(click.ParamType):  # type: ignore[type-arg]
-    """A number of specialists, `auto` or `all`."""
-
-    name = "spawn"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | int:
-        try:
-            return parse_spawn(str(value))
-        except UsageError as error:
-            self.fail(str(error), param, ctx)
-
-
 KINDS: dict[str, Callable[..., dict[str, Any]]] = {
     "flag": lambda: {"is_flag": True},
     "text": dict,
@@ -143,7 +129,6 @@ KINDS: dict[str, Callable[..., dict[str, Any]]] = {
     "number": lambda limits="": {"type": NumberRange(**_range(limits)) if limits else float},
     "choice": lambda *names: {"type": click.Choice(names)},
     "prices": lambda: {"type": NumberRange(0), "nargs": 2, "default": (0.0, 0.0)},
-    "spawn": lambda: {"type": SpawnCount()},
     "store": lambda: {"envvar": "AEGIR_STORE"},
 }
 """What an option takes, by the first word of its `value` in options.tsv."""

@@ -16,9 +16,7 @@ from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.validating import specialist_validator
 from aegir.readers.swarm.pool.changes import (
     add_specialist,
-    enable_specialist,
     remove_specialist,
-    shipped_names,
     writable_folder,
 )
 from aegir.readers.swarm.pool.entry import PoolEntry, SpecialistValidation
@@ -41,34 +39,25 @@ KNOWN_SHARE = 0.1
 @click.argument("weights", type=PathName(dir_okay=False))
 @verb_options("swarm-add")
 def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> None:
-    """Add a specialist to your pool, or switch one that ships on again.
+    """Add a specialist to your pool.
 
-    WEIGHTS is a file made by `aegir train specialist`, which is copied, or the name of a specialist that was switched off.
+    WEIGHTS is a file made by `aegir train specialist`, which is copied.
     With --tables, half of the tables are for the weight of its answers and half for what they gain; if the lower end of the gain is above
     zero, `aegir annotate --effort high` asks it about columns that could be several of its types.
     """
     folder = writable_folder()
     if not weights.exists():
-        if str(weights) in shipped_names() and (name, tables) != (None, None):
-            raise UsageError(
-                f"{weights} ships with Aegir and is only switched on again; leave --name and --tables out"
-            )
-        if not enable_specialist(str(weights), folder):
-            raise UsageError(
-                f"there is no file {weights}, and no specialist of that name is switched off; "
-                "make one with: aegir train specialist CONFIG"
-            )
-        entry = SpecialistPool.open(folder).entry(str(weights))
-        tell(f"{entry.name} is switched on again")
+        raise UsageError(
+            f"there is no file {weights}; make one with: aegir train specialist CONFIG"
+        )
+    if tables is None:
+        entry = add_specialist(weights, folder, name)
     else:
-        if tables is None:
-            entry = add_specialist(weights, folder, name)
-        else:
-            labelled = _read_tables(tables)
-            validate = specialist_validator(folder, *halve_by_group(labelled), _watch, tell)
-            entry = add_specialist(weights, folder, name, labelled, validate)
-        tell(f"{entry.name} is kept in {entry.file}; to undo: aegir swarm remove {entry.name}")
-        tell_validation(entry.name, entry.validation)
+        labelled = _read_tables(tables)
+        validate = specialist_validator(folder, *halve_by_group(labelled), _watch, tell)
+        entry = add_specialist(weights, folder, name, labelled, validate)
+    tell(f"{entry.name} is kept in {entry.file}; to undo: aegir swarm remove {entry.name}")
+    _tell_validation(entry.name, entry.validation)
     if as_json:
         click.echo(json.dumps(entry.as_dict()))
 
@@ -80,7 +69,9 @@ def list_specialists(as_json: bool) -> None:
 
     A file that is not the one that was added is said to be altered, missing or unreadable.
     """
-    pool = open_pool()
+    pool = SpecialistPool.open()
+    for sentence in pool.refused.values():
+        tell(sentence)
     if as_json:
         for entry in pool.entries.values():
             state = file_state(entry)
@@ -88,10 +79,10 @@ def list_specialists(as_json: bool) -> None:
             click.echo(json.dumps({**entry.as_dict(), "asked": asked, "file_state": state}))
         return
     width = max((len(name) for name in pool.entries), default=4)
-    say(f"{'name':<{width}}  {'from':<7}  {'MB':>5}  {'µs/byte':>7}  domain; best kinds")
+    say(f"{'name':<{width}}  {'MB':>5}  {'µs/byte':>7}  domain; best kinds")
     for entry in pool.entries.values():
         say(
-            f"{entry.name:<{width}}  {entry.origin:<7}  {entry.size / 1e6:>5.1f}  "
+            f"{entry.name:<{width}}  {entry.size / 1e6:>5.1f}  "
             f"{entry.cost_per_byte / 1000:>7.1f}  {entry.domain or entry.family}{_best(entry)}"
             f"{_use(entry)}"
         )
@@ -101,25 +92,14 @@ def list_specialists(as_json: bool) -> None:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="What was done as one JSON object.")
 def remove(name: str, as_json: bool) -> None:
-    """Remove a specialist from your pool; one that ships is switched off instead."""
-    done = remove_specialist(name, writable_folder())
-    if done == "switched off":
-        tell(f"{name} ships with Aegir and is switched off; to undo: aegir swarm add {name}")
-    else:
-        tell(f"{name} is removed")
+    """Remove a specialist from your pool."""
+    remove_specialist(name, writable_folder())
+    tell(f"{name} is removed")
     if as_json:
-        click.echo(json.dumps({"name": name, "done": done}))
+        click.echo(json.dumps({"name": name, "done": "removed"}))
 
 
-def open_pool() -> SpecialistPool:
-    """Open the pool, and say which files cannot be used."""
-    pool = SpecialistPool.open()
-    for sentence in pool.refused.values():
-        tell(sentence)
-    return pool
-
-
-def tell_validation(name: str, validation: SpecialistValidation | None) -> None:
+def _tell_validation(name: str, validation: SpecialistValidation | None) -> None:
     """Tell whether `annotate --effort high` will ask a specialist, and why."""
     refusal = f"`aegir annotate --effort high` does not ask {name}, because"
     if validation is None:

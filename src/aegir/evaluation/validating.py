@@ -29,7 +29,7 @@ from aegir.readers.swarm.added_answer import (
     measure_gain,
     type_indices,
 )
-from aegir.readers.swarm.confusions import TYPES, JudgedColumns, judge
+from aegir.readers.swarm.judged_columns import TYPES, JudgedColumns, judge
 from aegir.readers.swarm.pool.entry import LEAST_TABLES, PoolEntry, SpecialistValidation
 from aegir.readers.swarm.pool.loading import LoadedWeights
 from aegir.readers.swarm.pool.measuring import specialist_types

@@ -39,7 +39,7 @@ from aegir.readers.ngrams.network import RAREST
 from aegir.tables.labelled import Accepted, ColumnLabels, Task
 from aegir.tables.leakage import HeldOutGroups
 from aegir.vocabulary.terms import IDENTIFYING_LEVELS, NO_TYPE, RELATION_NAMES, TYPE_NAMES
-from aegir_rl.base.arrays import F32
+from aegir_rl.base.arrays import F32, Bools
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.metrics import compute_f1, expected_calibration_error, threshold_for_precision
@@ -54,14 +54,19 @@ _Row = tuple[Accepted, ColumnAnnotation]
 _Said = tuple[Accepted, str | None, float]
 """What is right for a column, the name that was given, if any, and its confidence."""
 PRECISIONS = tuple(percent / 100 for percent in range(70, 100))
+DOUBT = 1.645
+"""Standard errors by which answers must exceed a precision: without them, thresholds for 0.9 gave 0.875 on other tables of the web."""
 
 
-def extend_linear(linear: Parts, network: Parts, web: F32) -> Parts:
-    """Return the linear stages' probabilities with the networks' "none of these", and the networks' on everyday tables."""
-    on_web = web[:, None] >= EVERYDAY
+def extend_linear(linear: Parts, network: Parts, web: F32, answered: Bools) -> Parts:
+    """Return the linear stages' probabilities with the networks' "none of these".
+
+    On everyday tables, and where they have not answered (columns,), the networks' stand for theirs.
+    """
+    theirs = ((web >= EVERYDAY) & answered)[:, None]
     return {
         part: np.where(
-            on_web, linear[part] * network[part].sum(axis=1, keepdims=True), network[part]
+            theirs, linear[part] * network[part].sum(axis=1, keepdims=True), network[part]
         )
         for part in ("types", "relations")
     }
@@ -185,7 +190,7 @@ def _judge(said: Sequence[_Said]) -> Judgement:
     answered = [(name in accepted, sure) for accepted, name, sure in said if name]
     right = np.array([correct for correct, _ in answered], bool)
     confidence = np.array([sure for _, sure in answered])
-    points = [(p, threshold_for_precision(confidence, right, p)) for p in PRECISIONS]
+    points = [(p, threshold_for_precision(confidence, right, p, DOUBT)) for p in PRECISIONS]
     share = len(answered) / len(said)
     return Judgement(
         len(said),
@@ -252,7 +257,7 @@ def calibrate_ngrams(
     Returns that, the types of fine types, and metrics on web and on everyday tables.
     """
     answers, temperature = load_models(work)
-    calibrating = _ngrams(answers, tables)
+    calibrating = calibrating_ngrams(answers, tables)
     fitted = calibrating.fit()
     calibration = NgramCalibration(temperature, fitted.mixing, fitted.trust(), powers=fitted.powers)
     return calibration, fitted.types_of_fine, *_metrics(calibrating)
@@ -382,7 +387,7 @@ def _combined(
     kept: Mixing | None = None,
 ) -> Calibrating:
     answers = {name: models[name] for name in (LINEAR, NETWORK)}
-    inner = _ngrams(answers, tables)
+    inner = calibrating_ngrams(answers, tables)
     held = {origin: collect(origin, models, tables) for origin in inner.held}
     second = {origin: each.parts[BYTES] for origin, each in held.items()}
     return Calibrating(
@@ -401,7 +406,7 @@ def ngrams_with_rules(
     models: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
 ) -> Calibrating:
     """Prepare the calibration of rules, n-grams and pairs without a byte network, which is what low effort answers by."""
-    inner = _ngrams(models, tables)
+    inner = calibrating_ngrams(models, tables)
     first_alone = Weights((1.0, 0.0), (1.0, 0.0), (1.0, 0.0))
     return Calibrating(
         "ngrams",
@@ -419,13 +424,25 @@ def _stacked(runs: Sequence[Path]) -> dict[str, HeldOut]:
     return stack_folds([load_answers(run / ANSWERS) for run in runs])
 
 
-def _ngrams(
-    answers: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
+def calibrating_ngrams(
+    answers: Mapping[str, Mapping[str, HeldOut]],
+    tables: Sequence[TrainingTable],
+    validation: bool = True,
 ) -> Calibrating:
-    held = {origin: collect(origin, answers, tables) for origin in answers[NETWORK]}
+    """Prepare the calibration of the `ngrams` annotator on the answers of linear stages and networks.
+
+    With `validation` false, answers to other tables that the networks kept out are mixed, too; nothing can be fitted on those.
+    """
+    held = {
+        origin: collect(origin, answers, tables, validation=validation)
+        for origin in answers[NETWORK]
+    }
     second = {origin: each.parts[NETWORK] for origin, each in held.items()}
     first = {
-        origin: {**second[origin], **extend_linear(each.parts[LINEAR], second[origin], each.web())}
+        origin: {
+            **second[origin],
+            **extend_linear(each.parts[LINEAR], second[origin], each.web(), each.answered[LINEAR]),
+        }
         for origin, each in held.items()
     }
     compatibility = compatibility_of(tables)

@@ -6,7 +6,7 @@
     n-grams         the answers that were kept when the table was held out; nobody can ask these models again
     byte network    the network of the fold run that held the table out, asked as in use: few columns of context
     mixture, rules  fitted on the tables of the other runs
-    searches        n-gram networks that have not seen the table read again; the swarm is one that was given for the fold
+    searches        n-gram networks that have not seen the table read again; specialists of a pool are not called
 
 Every table belongs to one fold. Its group is what must stay on one side of a split, such as a web site.
 
@@ -28,8 +28,8 @@ from aegir.lab.held_out import ANSWERS, HeldOut, column_names, load_answers, pla
 from aegir.lab.ngrams import networks_file
 from aegir.lab.replay import Calibrating, table_scores
 from aegir.pipeline.batch import CalledReader
-from aegir.pipeline.pipeline import OpenSearch, Pipeline, build_pipeline, named_searches
-from aegir.pipeline.plan import READERS, SEARCHES, SearchDepth
+from aegir.pipeline.pipeline import OpenSearch, Pipeline, build_pipeline
+from aegir.pipeline.plan import READERS, SearchDepth
 from aegir.pipeline.search import Search
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.bytes.network import ByteModel
@@ -38,7 +38,6 @@ from aegir.readers.ngrams.annotator import NgramNetworks
 from aegir.readers.ngrams.network import load_networks
 from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import TableScores, table_spans
-from aegir.readers.swarm.annotator import SwarmAnnotator
 from aegir.routing.decisions import load_routing
 from aegir.routing.learnt_policy import LearntPolicy
 from aegir.tables.labelled import LabelledTable
@@ -100,13 +99,8 @@ def load_held_out(
     ngrams: Path,
     routing: RoutingTable | None = None,
     policy: LearntPolicy | None = None,
-    swarms: Mapping[str, SwarmAnnotator] | None = None,
 ) -> list[Fold]:
-    """Return one fold per run; raise if the runs, the tables or the answers of n-grams do not belong together.
-
-    `swarms` are those that have not seen a fold, by the name of its run. If the routing table or the policy names a search that calls a
-    swarm, folds without one are left out.
-    """
+    """Return one fold per run; raise if the runs, the tables or the answers of n-grams do not belong together."""
     if len(runs) < LEAST_RUNS:
         raise UsageError(
             f"{len(runs)} fold run is given; at least {LEAST_RUNS} are needed, because models are mixed for a "
@@ -117,22 +111,13 @@ def load_held_out(
             raise UsageError(
                 f"{run} has no {ANSWERS}; give the folder of a run made with: aegir train supervised --fold N"
             )
-    swarms = swarms or {}
     routing = routing or load_routing(None, READERS)
-    searches = named_searches(routing, policy)
-    calls_swarm = any(SearchDepth.of(SEARCHES[name]).calls_swarm for name in searches)
-    if calls_swarm and not swarms:
-        raise UsageError(
-            f"{', '.join(searches)} may call a swarm, and none that has not seen the tables of a run is given; "
-            f"add --swarm {runs[0].name}=FOLDER"
-        )
     answers = [load_answers(run / ANSWERS) for run in runs]
     networks = [_network(run) for run in runs]
     calibrating = calibrating_combined(runs, read_training_tables(data), ngrams)
     return [
-        _fold(run, network, held_out, calibrating, routing, policy, ngrams, swarms.get(run.name))
+        _fold(run, network, held_out, calibrating, routing, policy, ngrams)
         for run, network, held_out in zip(runs, networks, answers, strict=True)
-        if run.name in swarms or not calls_swarm
     ]
 
 
@@ -148,7 +133,6 @@ def _fold(
     routing: RoutingTable,
     policy: LearntPolicy | None,
     ngrams: Path,
-    swarm: SwarmAnnotator | None,
 ) -> Fold:
     own = {
         origin: np.array(
@@ -179,7 +163,7 @@ def _fold(
                 f"a search cannot read the tables of {run} again: the n-gram networks that had them held out were not kept; "
                 "give the --ngrams of the same folds"
             )
-        return Search(kept, depth, swarm=None if swarm is None else lambda: swarm, first=first)
+        return Search(kept, depth, first=first)
 
     pipeline = build_pipeline(
         kept, ByteModelAnnotator(network), routing, open_search, policy=policy

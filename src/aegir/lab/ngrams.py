@@ -39,7 +39,7 @@ from aegir.lab.linear_stages import (
 )
 from aegir.lab.names_fit import fit_names
 from aegir.lab.ngram_network.batches import TAUGHT, HeaderNames
-from aegir.lab.ngram_network.columns import F16, Columns
+from aegir.lab.ngram_network.columns import Columns
 from aegir.lab.ngram_network.distillation import Knowledge, distil_rows, read_knowledge
 from aegir.lab.ngram_network.fit import Fit, NetworkTraining
 from aegir.lab.sentence_encoder import encode_texts
@@ -56,7 +56,7 @@ from aegir.readers.ngrams.network import (
 from aegir.tables.labelled import UNLABELLED, LabelledTable, read_labelled_tables
 from aegir.tables.leakage import HeldOutGroups, fold_of_group, group_tables
 from aegir.tables.table import Column
-from aegir_rl.base.arrays import F32, I64, Bools
+from aegir_rl.base.arrays import F16, F32, I64, Bools
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import safetensors_bytes

@@ -113,15 +113,23 @@ def parts_of(held_out: HeldOut) -> Parts:
 
 
 def collect(
-    origin: str, models: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
+    origin: str,
+    models: Mapping[str, Mapping[str, HeldOut]],
+    tables: Sequence[TrainingTable],
+    validation: bool = True,
 ) -> Held:
-    """Bring the answers of several models to the same tables into one order."""
+    """Bring the answers of several models to the same tables into one order.
+
+    Tables are those of validation files, or, with `validation` false, all that the networks kept out.
+    """
     network = models[NETWORK][origin]
     wanted = set(network.names)
     chosen = [
         table
         for table in tables
-        if table.source.is_validation and wanted.issuperset(column_names(table)[:1])
+        if (table.source.is_validation or not validation)
+        and column_names(table)
+        and wanted.issuperset(column_names(table)[:1])
     ]
     names = [name for table in chosen for name in column_names(table)]
     places = places_of(names, network)
@@ -252,6 +260,7 @@ class Calibrating:
         self.annotator, self.held, self.with_rules = annotator, held, with_rules
         self.pairs, self.kept = pairs, kept
         self._first, self.second, self.compatibility = first, second, compatibility
+        self.called: Mapping[str, Bools] | None = None
         self._first_of: dict[bool | None, Mapping[str, Parts]] = {}
         self.verdicts: dict[str, list[RuleVerdict]] = (
             first.verdicts
@@ -272,6 +281,12 @@ class Calibrating:
                 origin: self._first.mixed(origin, fitted) for origin in self.held
             }
         return self._first_of[half]
+
+    def calling(self, called: Mapping[str, Bools]) -> "Calibrating":
+        """Return the same with the second model called about these columns (columns,), per origin."""
+        other = copy(self)
+        other.called = called
+        return other
 
     def split(self, halves: Mapping[str, Bools]) -> "Calibrating":
         """Return the same with other halves (tables,), per origin."""
@@ -329,6 +344,8 @@ class Calibrating:
     def _mixes(self, origin: str, first: Parts) -> Bools:
         """Return (columns,) where the second model has a say: it answered, and `combined` would have asked it."""
         held = self.held[origin]
+        if self.called is not None:
+            return self.called[origin]
         mixes: Bools = np.logical_and.reduce(list(held.answered.values()))
         if self.with_rules:
             mixes &= held.columns(
@@ -429,11 +446,16 @@ class Calibrating:
             mixed[part][empty] = 0
         return mixed | {"web": web}
 
-    def replay(self, origin: str, fitted: FittedMixture) -> list[TableAnnotation]:
-        """Return what the annotator would have answered to the held-out tables."""
+    def replay(
+        self, origin: str, fitted: FittedMixture, chosen: Bools | None = None
+    ) -> list[TableAnnotation]:
+        """Return what the annotator would have answered to the held-out tables, or to those chosen (tables,)."""
         mixed, answers = self.mixed(origin, fitted), []
         tables = [training.labelled.table for training in self.held[origin].tables]
-        for table, span in zip(tables, table_spans(tables), strict=True):
+        wanted = np.ones(len(tables), bool) if chosen is None else chosen
+        for table, span, asked in zip(tables, table_spans(tables), wanted.tolist(), strict=True):
+            if not asked:
+                continue
             verdicts, web = self.verdicts[origin][span], float(mixed["web"][span][0])
             scores = table_scores(table, mixed, span, web, [*map(explain_verdict, verdicts)])
             if self.with_rules:
@@ -452,5 +474,8 @@ class Calibrating:
     def cross_fitted(self, origin: str) -> list[TableAnnotation]:
         """Return the answers to all tables, each by weights fitted on the other half of the groups."""
         held = self.held[origin]
-        by_half = {half: self.replay(origin, self.fit(not half)) for half in (False, True)}
-        return [by_half[bool(half)][i] for i, half in enumerate(held.half)]
+        by_half = {
+            half: iter(self.replay(origin, self.fit(not half), held.half == half))
+            for half in (False, True)
+        }
+        return [next(by_half[bool(half)]) for half in held.half]

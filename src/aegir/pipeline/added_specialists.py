@@ -59,7 +59,7 @@ class AddedSpecialists:
         pool = SpecialistPool.open(folder)
         for sentence in pool.refused.values():
             say(sentence)
-        own = [each for each in pool.entries.values() if each.origin == "user" and each.asked]
+        own = [each for each in pool.entries.values() if each.asked]
         entries = []
         for entry in sorted(own, key=lambda entry: (entry.added, entry.name)):
             if (state := file_state(entry)) == "unchanged":

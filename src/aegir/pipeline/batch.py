@@ -256,16 +256,13 @@ class MixedReader(CalledReader):
     def read(self, batch: PipelineBatch, called: CalledColumns) -> list[TableScores]:
         """Return the first scores with the rows of the mixture."""
         parts = called.parts(batch)
-        mixed = self._mix(
-            [part.table for part in parts],
-            [
-                part.of_scores(batch.first[index])
-                for index, part in zip(called.tables, parts, strict=True)
-            ],
-            self.byte_model.score_beside(
-                [part.table for part in parts], [part.called for part in parts]
-            ),
-        )
+        tables = [part.table for part in parts]
+        first = [
+            part.of_scores(batch.first[index])
+            for index, part in zip(called.tables, parts, strict=True)
+        ]
+        asked = [part.called for part in parts]
+        mixed = self._mix(tables, first, self.byte_model.score_beside(tables, asked, first))
         return [
             part.put(scores, into=batch.first[index])
             for index, part, scores in zip(called.tables, parts, mixed, strict=True)

@@ -106,7 +106,6 @@ def decide(
         annotator=annotator,
         warnings=(*table.warnings, *scores.notes),
         timing=scores.timing,
-        spawned=scores.spawned,
         preview=tuple(
             tuple(cell[:PREVIEW_LENGTH] for cell in column.values[:PREVIEW_ROWS])
             for column in table.columns

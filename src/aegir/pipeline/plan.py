@@ -9,7 +9,8 @@
     EffortPlan(plan, search)    after the first round, columns that stay ambiguous are searched
     Within(plan, seconds)       within.py: calls that would not end in time are left out, the least sure columns come first
 
-`dispatch` and `combined` are two routing tables; an effort below normal makes columns look surer to any of them.
+`dispatch` and `combined` are two routing tables; an effort below normal makes columns look surer to any of them, one above it
+less sure.
 """
 
 import math
@@ -43,8 +44,8 @@ SEARCHES = {f"search@{name}": effort for name, effort in EFFORTS.items()}
 """The searches that a routing table may name, with their effort."""
 MOST_READINGS = 3
 """Further readings of a column; a fourth one gained nothing on held-out tables."""
-SWARM_FROM = 0.9
-"""Effort from which the swarm and the user's specialists are called."""
+SPECIALISTS_FROM = 0.9
+"""Effort from which the user's specialists are called."""
 WHOLE_TABLES = RoutingTable(
     rules=(RoutingRule((FeatureComparison("unsure", ">", 0.0),), COMBINED), RoutingRule((), FREE)),
     roles={COMBINED: Role(COMBINED), FREE: Role(FREE)},
@@ -59,14 +60,14 @@ class SearchDepth:
 
     readings: int
     """Further readings of a column."""
-    calls_swarm: bool
-    """Whether the swarm, and specialists of the user's pool, are called."""
+    calls_specialists: bool
+    """Whether specialists of the user's pool are called."""
 
     @classmethod
     def of(cls, effort: float) -> Self:
         """Return the depth of an effort from 0 to 1."""
         more = max(effort - NORMAL, 0.0) / (1 - NORMAL)
-        return cls(math.ceil(more * MOST_READINGS - 1e-9), effort >= SWARM_FROM)
+        return cls(math.ceil(more * MOST_READINGS - 1e-9), effort >= SPECIALISTS_FROM)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +120,7 @@ class TablePlan:
     workers: tuple[str, ...] = READERS
     """The readers that may be called, sorted."""
     sureness: float = 1.0
-    """Confidences are divided by this before the table sees them: 0 makes every column look sure."""
+    """Confidences are divided by this before the table sees them: 0 makes every column look sure, 2 none of them."""
     policy: "LearntPolicy | None" = field(default=None, init=False)
     clock: "TableClock | None" = field(default=None, init=False)
 
@@ -127,7 +128,7 @@ class TablePlan:
         """Return what the table's rules say."""
         features = batch.features.copy()
         features[~batch.has_values, CONFIDENCE] = math.inf  # there is nothing more to be read
-        if self.sureness < 1:
+        if self.sureness != 1:
             sure = features[:, CONFIDENCE]
             features[:, CONFIDENCE] = sure / self.sureness if self.sureness else math.inf
         return Choices.by_table(self.table, self.workers, features)

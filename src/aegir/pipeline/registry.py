@@ -38,9 +38,7 @@ def load_annotator(
         if name in ("dispatch", "combined", "search")
         else _load_reader(name, settings.model)
     )
-    if settings.spawn is not None:
-        annotator = _with(annotator, "spawning_at", settings.spawn)
-    return _with(annotator, "timed") if settings.timing else annotator
+    return _timed(annotator) if settings.timing else annotator
 
 
 def check_settings(settings: AnnotationSettings) -> None:
@@ -123,18 +121,12 @@ def thresholds_for(annotator: Annotator, precision: float) -> Thresholds:
     return thresholds
 
 
-_CANNOT = {
-    "timed": "measures no times; leave --timing out",
-    "spawning_at": "has no specialists; leave --spawn out",
-}
-
-
-def _with(annotator: Annotator, method: str, *arguments: object) -> Annotator:
-    """Return the annotator that also measures times, or that limits its specialists; raise `UsageError` if it cannot."""
-    change = getattr(annotator, method, None)
-    if change is None:
+def _timed(annotator: Annotator) -> Annotator:
+    """Return the annotator that also measures times; raise `UsageError` if it cannot."""
+    timed = getattr(annotator, "timed", None)
+    if timed is None:
         raise UsageError(
-            f"the annotator {annotator.name!r} {_CANNOT[method]}, or use --annotator swarm"
+            f"the annotator {annotator.name!r} measures no times; leave --timing out, or use --annotator swarm"
         )
-    changed: Annotator = change(*arguments)
-    return changed
+    measuring: Annotator = timed()
+    return measuring

@@ -198,7 +198,7 @@ def _check_object(annotator: object, settings: AnnotationSettings) -> None:
         raise UsageError(
             f"the annotator is {annotator!r}; expected a name, or an object with a name and a method score"
         )
-    names = ("effort", "within", "routing", "policy", "llm", "spawn", "model")
+    names = ("effort", "within", "routing", "policy", "llm", "model")
     ignored = [name for name in names if getattr(settings, name) is not None]
     if ignored or settings.timing:
         raise UsageError(

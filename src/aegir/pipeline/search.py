@@ -1,6 +1,6 @@
 """Search: columns that stay ambiguous are read again, and others are called about them, down the type tree.
 
-    further readings, one after the other --> the swarm --> the user's specialists, one after the other
+    further readings, one after the other --> the user's specialists, one after the other
 
 A column's search ends when its likeliest name is sure, when a step changed nothing, or when the time of its table is used up. Whoever
 is called sees the whole table, so what is said of a column is said beside its neighbours. The path through the tree, from kind to
@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from aegir.pipeline.batch import CalledColumns, CalledReader, PipelineBatch
+from aegir.pipeline.further_readings import FLOOR, FurtherReadings, Logs, Networks
 from aegir.pipeline.plan import COMBINED, SEARCHED_BELOW, SearchDepth, is_ambiguous
-from aegir.pipeline.witnesses import FLOOR, FurtherReadings, Logs, Networks, read_by_swarm
 from aegir.readers.mixing import with_none
 from aegir.readers.rules.judge import RuleVerdict
-from aegir.readers.scores import LIKELY, Annotator, Probabilities, TableScores
+from aegir.readers.scores import LIKELY, Probabilities, TableScores
 from aegir.readers.swarm.pool.location import manifest_files, swarm_folder
 from aegir.tables.table import Table
 from aegir.vocabulary.hierarchy import kind_of
 from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES, plain_name
-from aegir_rl.base.arrays import Bools, softmax
+from aegir_rl.base.arrays import F32, Bools, softmax
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.text import amount
 
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 NOTHING_NEW = 0.005
 """A step that changes no probability of a column by more than this has told nothing new."""
-SWARM, SPECIALIST = "swarm", "specialist"
+READING, SPECIALIST = "reading", "specialist"
+"""Steps whose time is measured."""
 _KINDS = np.array([kind_of(name) for name in TYPE_NAMES])
 
 
@@ -46,19 +47,17 @@ class Search(CalledReader):
         ngrams: object,
         depth: SearchDepth,
         *,
-        swarm: Callable[[], Annotator] | None = None,
         added: "AddedSpecialists | None" = None,
         first: CalledReader | None = None,
     ) -> None:
-        """`swarm` gives the swarm when it is first called; `added` are the user's specialists.
+        """`added` are the user's specialists.
 
         `first` reads the columns that `combined` was not called about before they are searched; None if nobody does.
         """
         if not isinstance(ngrams, Networks):
             raise UsageError("these n-grams cannot read a column again; use an effort up to normal")
         self.networks, self.depth, self.first = ngrams, depth, first
-        self.swarm = swarm if depth.calls_swarm else None
-        self.added = added if depth.calls_swarm else None
+        self.added = added if depth.calls_specialists else None
 
     @classmethod
     def open(
@@ -70,21 +69,19 @@ class Search(CalledReader):
         pool: Path | None = None,
         say: Callable[[str], None] = warnings.warn,
     ) -> Self:
-        """Return a search with the swarm that ships and the specialists in the user's pool, or in the folder `pool`.
+        """Return a search with the specialists in the user's pool, or in the folder `pool`.
 
         `say` is called with a sentence for each file of the pool that cannot be used.
         """
-        added = load_added(pool, say) if depth.calls_swarm else None
-        return cls(ngrams, depth, swarm=load_whole_swarm, added=added, first=first)
+        added = load_added(pool, say) if depth.calls_specialists else None
+        return cls(ngrams, depth, added=added, first=first)
 
     def with_added(self, added: "AddedSpecialists") -> "Search":
         """Return the same search with these specialists of the user."""
-        return Search(self.networks, self.depth, swarm=self.swarm, added=added, first=self.first)
+        return Search(self.networks, self.depth, added=added, first=self.first)
 
     def load(self) -> None:
         """Load whoever may be called."""
-        if self.swarm is not None:
-            self.swarm()
         if self.added is not None:
             self.added.load()
 
@@ -127,21 +124,17 @@ class Search(CalledReader):
         open_ = called & is_ambiguous(start.types, SEARCHED_BELOW)
         readings: FurtherReadings | None = None
         for number in range(1, self.depth.readings + 1):
-            if not open_.any() or not batch.may_go_on("reading", int(open_.sum())):
+            if not open_.any() or not batch.may_go_on(READING, int(open_.sum())):
                 break
             readings = readings or FurtherReadings(self.networks, table, verdicts)
             unread = open_ & readings.unread(number)
             if not unread.any():
                 break
-            changed = searched.add("readings", readings.read(number, unread), unread, start)
+            changed = searched.add(readings.read(number, unread), unread, start)
             for column in np.flatnonzero(unread).tolist():
                 searched.trails[column].readings += 1
             settled = unread & ~changed
             open_ = is_ambiguous(searched.scores.types, SEARCHED_BELOW) & open_ & ~settled
-        open_ = called & is_ambiguous(searched.scores.types, SEARCHED_BELOW)
-        if self.swarm and open_.any() and batch.may_go_on(SWARM, len(table.columns)):
-            searched.add(SWARM, read_by_swarm(self.swarm(), table), open_, start)
-            searched.note_call(SWARM, open_)
         if self.added is not None:
             self._call_added(searched, table, called, batch, self.added)
         return searched
@@ -180,7 +173,7 @@ class Trail:
 
     readings: int = 0
     called: list[str] = field(default_factory=list)
-    """The swarm, and specialists by name."""
+    """Specialists by name."""
 
     def __bool__(self) -> bool:
         return self.readings > 0 or bool(self.called)
@@ -200,18 +193,14 @@ class _Searched:
     """One per column."""
     notes: list[str] = field(default_factory=list)
     """Sentences about who could not be called."""
-    _added: dict[str, Logs] = field(default_factory=dict)
-    """What each witness added to log probabilities."""
 
-    def add(self, witness: str, logs: Logs, open_: Bools, start: TableScores) -> Bools:
-        """Take in what a witness adds; return (columns,) the open columns that it changed."""
-        self._added[witness] = logs
+    def add(self, logs: Logs, open_: Bools, start: TableScores) -> Bools:
+        """Take in what all readings add to `start`; return (columns,) the open columns that this changed."""
         before = self.scores.types
-        added = list(self._added.values())
-        types = _put(start.types, "types", added, open_, self.scores.types)
+        types = _put(start.types, logs["types"], open_, before)
         fine = self.scores.fine
         if start.fine is not None and fine is not None:
-            fine = _put(start.fine, "fine", added, open_, fine)
+            fine = _put(start.fine, logs["fine"], open_, fine)
         self.scores = replace(self.scores, types=types, fine=fine)
         changed: Bools = np.abs(self.scores.types - before).max(axis=1, initial=0.0) > NOTHING_NEW
         return open_ & changed
@@ -222,16 +211,10 @@ class _Searched:
             self.trails[column].called.append(name)
 
 
-def _put(
-    start: Probabilities, part: str, added: Sequence[Logs], rows: Bools, now: Probabilities
-) -> Probabilities:
-    """Return `now` (columns, names) with these rows of `start` after all that was added to them."""
-    logs = np.log(with_none(start[rows]) + FLOOR)
-    for each in added:
-        if part in each:
-            logs = logs + each[part][rows]
+def _put(start: Probabilities, added: F32, rows: Bools, now: Probabilities) -> Probabilities:
+    """Return `now` (columns, names) with these rows of `start` after what is added to their log probabilities."""
     result = now.copy()
-    result[rows] = softmax(logs)[:, :-1]
+    result[rows] = softmax(np.log(with_none(start[rows]) + FLOOR) + added[rows])[:, :-1]
     return result
 
 
@@ -266,12 +249,3 @@ def load_added(
     from aegir.pipeline.added_specialists import AddedSpecialists  # 40 ms that most runs do without
 
     return AddedSpecialists.open(folder, say)
-
-
-def load_whole_swarm() -> Annotator:
-    """Return the swarm that ships, with as many specialists as its router activates: a search does not save on them."""
-    from aegir.readers.swarm.annotator import (
-        load_swarm_annotator,  # 20 ms that most runs do without
-    )
-
-    return load_swarm_annotator().spawning_at("all")

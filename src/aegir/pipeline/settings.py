@@ -33,7 +33,6 @@ EFFORTS = {"low": 0.0, "normal": 0.5, "high": 1.0}
 NORMAL = EFFORTS["normal"]
 LONGEST = 86_400.0
 """Seconds that a table may be given."""
-MOST_SPAWNED = 9_999
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 ROWS_IN_QUERY = 10_000
 """Rows that a request may have sampled."""
@@ -67,8 +66,6 @@ class AnnotationSettings:
     """A learnt policy, which decides where it is sure enough."""
     llm: "LlmSettings | None" = None
     """A language model that columns may be sent to."""
-    spawn: str | int | None = None
-    """Specialists that a swarm may activate per table: a number, "all" or "auto"."""
     timing: bool = False
     """Whether answers say how long a table took."""
     rows: int = 200
@@ -132,8 +129,6 @@ class AnnotationSettings:
             )
         if self.precision is not None and not 0 < self.precision < 1:
             raise UsageError(f"precision is {self.precision}; expected a number between 0 and 1")
-        if isinstance(self.spawn, str):
-            parse_spawn(self.spawn)
 
     @property
     def overrides(self) -> Overrides:
@@ -234,15 +229,6 @@ def parse_seconds(text: str) -> float:
     return seconds
 
 
-def parse_spawn(text: str) -> str | int:
-    """Return the number of specialists that a text names, or `auto` or `all`."""
-    if text in ("auto", "all"):
-        return text
-    if not (text.isascii() and text.isdigit()) or len(text) > len(str(MOST_SPAWNED)):
-        raise UsageError(f"{text[:40]!r} is no number of specialists; expected auto, all, 0, 1, …")
-    return int(text)
-
-
 def _whole(name: str, text: str) -> int:
     if not re.fullmatch(r"\s*[+-]?[0-9]{1,40}\s*", text, re.ASCII):
         raise UsageError(f"{name} is {text[:40]!r}; expected a whole number")
@@ -278,7 +264,6 @@ QUERY: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "memory": ("memory", _flag),
     "effort": ("effort", lambda _name, text: text),
     "within": ("within", lambda _name, text: parse_seconds(text)),
-    "spawn": ("spawn", lambda _name, text: parse_spawn(text)),
     "tables": ("tables", _patterns),
     "encoding": ("encoding", lambda _name, text: text),
     "delimiter": ("delimiter", lambda _name, text: text),

@@ -1,7 +1,7 @@
 """The time that a table may take: whether a step would end in time, and how long steps take.
 
 clock.start()                              with each table
-if clock.may_go_on("swarm", columns):      a step that would not end in time, by how long such steps took before, is left out
+if clock.may_go_on("reading", columns):    a step that would not end in time, by how long such steps took before, is left out
     …
 clock.stop()
 """
@@ -19,7 +19,7 @@ from aegir.routing.decisions import FREE
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.text import amount
 
-SECONDS = {"byte network": 0.003, "reading": 0.002, "swarm": 0.006, "specialist": 0.004}
+SECONDS = {"byte network": 0.003, "reading": 0.002, "specialist": 0.004}
 """What a step is taken to need per column that is read, before it was measured; any other step needs as a specialist."""
 NEWEST_SHARE = 0.3
 """How far a new measurement moves what a step is taken to need."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from aegir.answers.routing import Routing, Spawned, Timing
+from aegir.answers.routing import Routing, Timing
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES, plain_name
 from aegir_rl.base.arrays import F32, I64
@@ -100,8 +100,6 @@ class TableScores:
     """Per column what a swarm's router decided; None from an annotator without a router."""
     timing: Timing | None = None
     """How long the table took; None where it was not measured."""
-    spawned: Spawned | None = None
-    """Which specialists the table was allowed to activate; None where that was not limited."""
     routed: "RoutedTable | None" = None
     """How the pipeline routed the columns; None from a single reader."""
     notes: tuple[str, ...] = ()

@@ -188,7 +188,7 @@ class RequestAnnotator:
 
     def _variant(self, settings: AnnotationSettings) -> Annotator:
         """Return the annotator without taught types: the one of the service, or another that is loaded for the request."""
-        chosen = {name: getattr(settings, name) for name in ("effort", "within", "spawn")}
+        chosen = {name: getattr(settings, name) for name in ("effort", "within")}
         changes = {name: value for name, value in chosen.items() if value is not None}
         if not changes:
             return self.annotator

@@ -16,10 +16,9 @@ from aegir_rl.base.errors import AegirError
 SECONDS_TO_RETRY = 5
 _IN_REQUESTS = (
     (re.compile(r" or --annotator out\b"), " out"),
-    (re.compile(r"\buse --annotator"), "start the service with --annotator"),
     (
         re.compile(
-            r"(?<![\w'\"-])--(rows|seed|min-confidence|precision|effort|within|spawn|tables|format|not)(?![\w.-])"
+            r"(?<![\w'\"-])--(rows|seed|min-confidence|precision|effort|within|tables|format|not)(?![\w.-])"
         ),
         lambda match: match[1].replace("-", "_"),
     ),

@@ -128,18 +128,20 @@ def operating_point(confidence: Confidences, correct: Correct, threshold: float)
 
 
 def threshold_for_precision(
-    confidence: Confidences, correct: Correct, precision: float
+    confidence: Confidences, correct: Correct, precision: float, doubt: float = 0.0
 ) -> OperatingPoint | None:
     """The lowest threshold whose answers reach the precision; None when no threshold does.
 
-    At least 30 answers must stand behind it, so that one lucky column cannot promise perfection.
+    At least 30 answers must stand behind it, so that one lucky column cannot promise perfection. The lowest of many thresholds
+    is also the luckiest: with `doubt`, the answers must reach the precision and as many of its standard errors more.
     """
     order = np.argsort(-np.asarray(confidence), kind="stable")
     ranked, hits = np.asarray(confidence)[order], np.cumsum(correct[order])
     counts = np.arange(1, len(ranked) + 1)
     # Equal confidences are answered together, so only the last of each run is a real choice.
     last = np.append(ranked[1:] != ranked[:-1], True) if len(ranked) else np.zeros(0, bool)
-    good = np.flatnonzero(last & (counts >= 30) & (hits >= precision * counts))
+    wanted = precision + doubt * np.sqrt(precision * (1 - precision) / counts)
+    good = np.flatnonzero(last & (counts >= 30) & (hits >= wanted * counts))
     if not len(good):
         return None
     at = int(good[-1])

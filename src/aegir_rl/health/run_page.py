@@ -61,7 +61,7 @@ def render_run_page(run: RunSummary) -> str:
         *_health(run.health),
         *_notes(run.notes),
         *_checks(run.checks),
-        *(line for each in run.heat_maps for line in heat_map_section(each)),
+        *(line for each in run.heat_maps for line in _heat_map(each)),
         *_curves(run.curves),
         *_folded(run),
         "</main>",
@@ -135,15 +135,12 @@ def _checks(checks: Sequence[HeldOutCheck]) -> Iterator[str]:
     yield "</section>"
 
 
-def heat_map_section(heat_map: HeatMap, heading: str | None = None) -> Iterator[str]:
-    """A table whose cells are the darker the larger their value; negative ones have another colour.
-
-    The heading is the name of the heat map, unless another is given, and its title.
-    """
+def _heat_map(heat_map: HeatMap) -> Iterator[str]:
+    """A table whose cells are the darker the larger their value; negative ones have another colour."""
     finite = [abs(value) for row in heat_map.values for value in row if math.isfinite(value)]
     most = max(finite, default=0.0)
     title = f": {heat_map.title}" if heat_map.title else ""
-    yield f'<section class="card"><h2>{escape_text((heading or heat_map.name) + title)}</h2>'
+    yield f'<section class="card"><h2>{escape_text(heat_map.name + title)}</h2>'
     yield '<div class="wide" tabindex="0" role="region" aria-label="Heat map"><table class="heat"><thead><tr><td></td>'
     for column in heat_map.columns[:MOST_COLUMNS]:
         yield f'<th scope="col"><span>{escape_text(column)}</span></th>'

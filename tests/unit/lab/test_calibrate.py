@@ -10,9 +10,9 @@ import pytest
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.lab.calibrate import (
-    _ngrams,
     calibrate_again,
     calibrate_folds,
+    calibrating_ngrams,
     compatibility_of,
     extend_linear,
     judge,
@@ -159,15 +159,16 @@ def test_the_temperature_undoes_known_overconfidence(sharpness: float):
         assert fitted["cpa"] == 1.0  # nothing is labelled
 
 
-def test_linear_stages_speak_of_named_columns_and_not_of_everyday_tables():
-    linear = {"types": np.array([[0.75, 0.25]] * 2, np.float32), "relations": np.ones((2, 1), "f4")}
+def test_linear_stages_speak_of_named_columns_that_they_answered_and_not_of_everyday_tables():
+    linear = {"types": np.array([[0.75, 0.25]] * 3, np.float32), "relations": np.ones((3, 1), "f4")}
     network = {
-        "types": np.array([[0.1, 0.3]] * 2, np.float32),
-        "relations": np.full((2, 1), 0.2, "f4"),
+        "types": np.array([[0.1, 0.3]] * 3, np.float32),
+        "relations": np.full((3, 1), 0.2, "f4"),
     }
-    extended = extend_linear(linear, network, np.array([0.9, 0.01], np.float32))
-    assert extended["types"] == pytest.approx(np.array([[0.3, 0.1], [0.1, 0.3]]))
-    assert extended["relations"] == pytest.approx(np.array([[0.2], [0.2]]))
+    web, answered = np.array([0.9, 0.01, 0.9], np.float32), np.array([True, True, False])
+    extended = extend_linear(linear, network, web, answered)
+    assert extended["types"] == pytest.approx(np.array([[0.3, 0.1], [0.1, 0.3], [0.1, 0.3]]))
+    assert extended["relations"] == pytest.approx(np.array([[0.2], [0.2], [0.2]]))
 
 
 def test_types_of_fine_types_are_counted_and_else_what_goes_together():
@@ -450,7 +451,7 @@ def test_what_is_replayed_is_what_the_annotators_answer(labelled):
         NETWORK: {origin: pair[1] for origin, pair in pairs.items()},
     }
     tables = [*labelled["web"], *labelled["open"]]
-    calibrating = _ngrams(answers, tables)
+    calibrating = calibrating_ngrams(answers, tables)
     fitted = calibrating.fit()
     calibration = NgramCalibration(
         {"cta": 1.0, "cpa": 1.0}, fitted.mixing, fitted.trust(), powers=fitted.powers
@@ -532,7 +533,7 @@ def test_figures_of_a_table_come_from_weights_fitted_on_the_other_half(labelled)
         LINEAR: {o: linear_only(answers_about(t, 1)) for o, t in labelled.items()},
         NETWORK: {o: answers_about(t, 2) for o, t in labelled.items()},
     }
-    calibrating = _ngrams(answers, [*labelled["web"], *labelled["open"]])
+    calibrating = calibrating_ngrams(answers, [*labelled["web"], *labelled["open"]])
     half = calibrating.held["open"].half
     assert 0 < half.sum() < len(half)
     crossed = calibrating.cross_fitted("open")

@@ -13,14 +13,12 @@ from aegir.pipeline.pipeline import Pipeline
 from aegir.pipeline.plan import READERS, SEARCHES, Explore, SearchDepth
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.ngrams.annotator import load_ngrams
-from aegir.readers.swarm.annotator import SwarmAnnotator, load_swarm_annotator
 from aegir.routing.exploration import Exploration
 from aegir.routing.features import FEATURES
 from aegir_rl.base.errors import UsageError
 from aegir_rl.offline.routing_table import RoutingTable, parse_table
 from byte_models import annotating_checkpoint
 from held_out_answers import write_answers
-from swarm_folders import LAYOUT, save_random_swarm, small_primary
 from synthetic_labels import write_everyday_tables, write_synthetic_tables
 
 
@@ -30,7 +28,7 @@ class World:
     data: list[Path]
     ngrams: Path
 
-    def load(self, *searches: str, swarms: dict[str, SwarmAnnotator] | None = None) -> list[Fold]:
+    def load(self, *searches: str) -> list[Fold]:
         """Load the folds; the byte network of both has random weights."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
@@ -38,9 +36,7 @@ class World:
                 "_network",
                 lambda _: ByteModel(annotating_checkpoint(dict(NOT_CALIBRATED))),
             )
-            return load_held_out(
-                self.runs, self.data, self.ngrams, routing_to(*searches), swarms=swarms
-            )
+            return load_held_out(self.runs, self.data, self.ngrams, routing_to(*searches))
 
 
 def routing_to(*searches: str) -> RoutingTable:
@@ -99,13 +95,10 @@ def test_decisions_rest_on_the_answers_that_were_kept(folds: list[Fold]):
 
 
 def test_searches_are_workers_whose_outcomes_are_logged(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(held_out_dispatch, "_networks_of", lambda *_: load_ngrams())
-    swarm = load_swarm_annotator(save_random_swarm(tmp_path, small_primary(), {"geo": LAYOUT}))
-    # a fold without a swarm that has not seen it is left out
-    (fold,) = world.load("search@high", swarms={"fold-1": swarm})
-    assert fold.name == "fold-1"
+    fold = world.load("search@high")[1]
     assert fold.pipeline.plan.workers == ("byte_model", "combined", "ngrams", "search@high")
     episodes = collect(exploring(fold), fold.tables[:6], "run")
     assert {episode.decisions[0].action["worker"] for episode in episodes} > {"search@high"}
@@ -113,13 +106,9 @@ def test_searches_are_workers_whose_outcomes_are_logged(
     assert 0.5 * len(episodes) < right <= len(episodes)
 
 
-def test_a_search_without_models_that_have_not_seen_the_tables_is_refused(
-    world: World, folds: list[Fold]
-):
-    with pytest.raises(UsageError, match=r"may call a swarm, and none that has not seen .*fold-0="):
-        world.load("search@high")
+def test_a_search_without_models_that_have_not_seen_the_tables_is_refused(folds: list[Fold]):
     with pytest.raises(UsageError, match="n-gram networks that had them held out were not kept"):
-        folds[0].open_search(SearchDepth(readings=1, calls_swarm=False), None)
+        folds[0].open_search(SearchDepth(readings=1, calls_specialists=False), None)
 
 
 def test_models_are_mixed_as_fits_the_other_fold(folds: list[Fold]):

@@ -117,7 +117,7 @@ def test_files_that_are_known_to_be_unusable_cost_a_sentence_each_and_no_answer(
 
 @pytest.mark.parametrize("lie", [{"memory": 17}, {"weights_sha256": "0" * 64}])
 def test_a_manifest_that_lies_is_noted_with_the_answer_of_those_that_tell_the_truth(folder, lie):
-    entry = load_entry(manifest_of(folder, "fax"), "user")
+    entry = load_entry(manifest_of(folder, "fax"))
     save_entry(replace(entry, **lie))
     added = AddedSpecialists.open(folder)
     (scores, other) = search_with(added).score([TABLE, replace(TABLE, columns=TABLE.columns[1:])])
@@ -155,7 +155,7 @@ def labelled(truths: Sequence[str]) -> list[LabelledTable]:
 
 def validate(made: Path, fitting: Sequence[str], judging: Sequence[str], name: str = "fax"):
     loaded = load_weights(weights_of(made, name))
-    entry = load_entry(manifest_of(made, name), "user")
+    entry = load_entry(manifest_of(made, name))
     entry = replace(entry, name="new", validation=None)
     return validate_specialist(
         search_with(None), labelled(fitting), labelled(judging), entry, loaded
@@ -188,7 +188,7 @@ def test_a_specialist_is_measured_beside_those_that_are_asked_already(made):
     """`fax` makes every column a fax number already, so that another one like it gains nothing."""
     search = search_with(AddedSpecialists.open(made))
     fax = ["faxNumber"] * 10
-    entry = replace(load_entry(manifest_of(made, "fax"), "user"), name="new", validation=None)
+    entry = replace(load_entry(manifest_of(made, "fax")), name="new", validation=None)
     loaded = load_weights(weights_of(made, "fax"))
     found = validate_specialist(search, labelled(fax), labelled(fax), entry, loaded)
     assert found.gain == 0

@@ -246,7 +246,7 @@ def test_fallbacks_come_after_a_search(shipped: Pipeline):
         "roles:\n  r:\n    primary: ngrams\n    fallback: extra\n    confidence: 1.1"
     )
     plain = routing(shipped, rules, Extra())
-    search = Search(shipped.ngrams, SearchDepth(readings=1, calls_swarm=False))
+    search = Search(shipped.ngrams, SearchDepth(readings=1, calls_specialists=False))
     pipeline = Pipeline(
         shipped.ngrams,
         shipped.byte_model,
@@ -266,11 +266,11 @@ def test_fallbacks_come_after_a_search(shipped: Pipeline):
 def test_a_search_that_an_effort_asks_for_does_not_fail_silently(shipped: Pipeline):
     class Broken(CalledReader):
         def read(self, batch, called):
-            raise AegirError("the swarm is damaged")
+            raise AegirError("the weights are damaged")
 
     plan = EffortPlan(shipped.plan, "search@1")
     pipeline = Pipeline(shipped.ngrams, shipped.byte_model, plan, readers={"search@1": Broken()})
-    with pytest.raises(AegirError, match="the swarm is damaged"):
+    with pytest.raises(AegirError, match="the weights are damaged"):
         pipeline.score([PEOPLE])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from aegir.pipeline.batch import CalledColumns, PipelineBatch
+from aegir.pipeline.further_readings import FurtherReadings, unread_cells
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import READERS, Call, SearchDepth, TablePlan
 from aegir.pipeline.registry import load_annotator
@@ -15,7 +16,6 @@ from aegir.pipeline.run import annotate
 from aegir.pipeline.search import Search, describe_path
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.pipeline.within import TableClock, Within
-from aegir.pipeline.witnesses import FurtherReadings, unread_cells
 from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import Explanation, TableScores
 from aegir.routing.decisions import load_routing
@@ -146,7 +146,7 @@ def test_a_search_ends_when_a_step_tells_nothing_new():
     fine = np.full((1, 3), 0.1, np.float32)
     start = TableScores(types, types[:, :0], None, (Explanation(),), fine=fine)
     batch = PipelineBatch([table], [RuleVerdict()], [start])
-    search = Search(Unchanging(), SearchDepth(readings=3, calls_swarm=False))
+    search = Search(Unchanging(), SearchDepth(readings=3, calls_specialists=False))
     (scores,) = search.read(batch, CalledColumns([0], [np.array([True])], None))
     assert batch.searched == {0: "1 further reading"}
     assert Unchanging.calls == 2  # as at first, and one further reading

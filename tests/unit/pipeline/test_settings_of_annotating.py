@@ -41,12 +41,12 @@ def test_other_times_are_refused(text):
 def test_more_effort_never_calls_less(one, other):
     less, more = SearchDepth.of(min(one, other)), SearchDepth.of(max(one, other))
     assert less.readings <= more.readings
-    assert less.calls_swarm <= more.calls_swarm
+    assert less.calls_specialists <= more.calls_specialists
 
 
 def test_only_efforts_above_normal_search():
-    assert SearchDepth.of(0.5) == SearchDepth(readings=0, calls_swarm=False)
-    assert SearchDepth.of(1.0) == SearchDepth(readings=3, calls_swarm=True)
+    assert SearchDepth.of(0.5) == SearchDepth(readings=0, calls_specialists=False)
+    assert SearchDepth.of(1.0) == SearchDepth(readings=3, calls_specialists=True)
 
 
 CHANGED = AnnotationSettings(
@@ -57,7 +57,6 @@ CHANGED = AnnotationSettings(
     routing=Path("routing.yaml"),
     policy=Path("policy.safetensors"),
     llm=LlmSettings("http://127.0.0.1:1/v1", "m", price_in=2.0),
-    spawn=2,
     timing=True,
     rows=7,
     seed=3,
@@ -110,9 +109,9 @@ def test_the_key_of_a_language_model_is_not_sent_along():
 
 
 def test_a_query_chooses_settings_by_their_texts():
-    query = {"rows": "5", "precision": "0.9", "custom": "false", "tables": "a, b.*", "spawn": "2"}
+    query = {"rows": "5", "precision": "0.9", "custom": "false", "tables": "a, b.*"}
     assert AnnotationSettings.from_query(query) == AnnotationSettings(
-        rows=5, precision=0.9, custom_types=False, tables=("a", "b.*"), spawn=2
+        rows=5, precision=0.9, custom_types=False, tables=("a", "b.*")
     )
     assert AnnotationSettings.from_query({"effort": "high", "within": "200ms"}) == (
         AnnotationSettings(effort="high", within=0.2)
@@ -131,7 +130,6 @@ def test_a_query_chooses_settings_by_their_texts():
         ({"min_confidence": "nan"}, "min_confidence is nan; expected a number from 0 to 1"),
         ({"memory": "maybe"}, "memory is 'maybe'; expected true or false"),
         ({"effort": "most"}, "the effort is 'most'; expected low, normal, high"),
-        ({"spawn": "-1"}, "'-1' is no number of specialists"),
         ({"model": "weights"}, "unknown option 'model'"),
     ],
 )

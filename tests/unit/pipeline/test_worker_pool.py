@@ -21,6 +21,7 @@ from aegir.readers.scores import TableScores
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
 from aegir_rl.processes.plain import to_json
+from swarm_folders import LAYOUT, save_random_swarm, small_primary
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -90,9 +91,10 @@ def test_any_number_of_workers_gives_the_outcomes_of_none(workers: int, nasty: d
     assert previews[0] == previews[1]
 
 
-def test_outcomes_are_sent_without_loss():
+def test_outcomes_are_sent_without_loss(tmp_path: Path):
     source = EXAMPLES / "customers.csv"
-    timed = load_annotator(AnnotationSettings(annotator="swarm", timing=True))
+    folder = save_random_swarm(tmp_path, small_primary(), {"geo": LAYOUT})
+    timed = load_annotator(AnnotationSettings(annotator="swarm", model=folder, timing=True))
     found = [*alone(load_annotator("combined"), [source]), *alone(timed, [source])]
     for outcome in (*found, Failure("x", "no \ud800 file", UsageError)):
         again = outcome_from_json(json.loads(to_json(outcome)))

@@ -6,17 +6,14 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from aegir.readers.bytes.annotator import load_byte_model
 from aegir.readers.bytes.checkpoint import save_checkpoint
 from aegir.readers.ngrams.model import NgramModel
 from aegir.readers.swarm.annotator import load_swarm_annotator
-from aegir.readers.swarm.network import SwarmModel
 from aegir.readers.swarm.pool.entry import load_entry, manifest_of
 from aegir.readers.swarm.pool.loading import load_weights
-from aegir.readers.swarm.spawn_estimate import SpawnEstimate, feature_names
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UsageError
 from byte_models import annotating_checkpoint
@@ -73,29 +70,12 @@ def test_a_swarm_with_any_metadata_annotates_or_is_refused(tmp_path: Path):
     check_all(path, contents, lambda file: load_swarm_annotator(file.parent).score(TABLES))
 
 
-def test_an_estimate_of_spawning_with_any_figure_is_loaded_or_refused(tmp_path: Path):
-    folder = save_random_swarm(tmp_path / "swarm", small_primary(), {"amber": LAYOUT})
-    swarm, path = SwarmModel.load(folder), tmp_path / "spawning.json"
-    features = feature_names(swarm)
-    vectors = {name: np.ones(len(features)) for name in ("mean", "scale", "weights")}
-    pairs = {name: np.zeros((2, 2)) for name in ("value", "path")}
-    names = {"primary_sha256": swarm.settings.primary_sha256, "specialists": swarm.names}
-    counts = {"counts": (0, None), "bias": 1.0, "path_cost": 0.1, "training": {"made": "up"}}
-    SpawnEstimate(features=features, **vectors, **pairs, **names, **counts).save(path)
-    contents = [
-        (change, json.dumps(record).encode())
-        for change, record in hostile_records(json.loads(path.read_bytes()))
-    ]
-    contents.append(("deep", b"[" * 100_000))
-    check_all(path, contents, lambda file: SpawnEstimate.load(file).check(swarm, str(file)))
-
-
 def test_a_manifest_of_a_pool_with_any_figure_is_loaded_or_refused(tmp_path: Path):
     path = manifest_of(make_pool(tmp_path / "swarm"), "amber")
     record = json.loads(path.read_bytes())
     record["scores"] = {"person": {"columns": 9, "type_right": 0.5, "none_share": 0.1}}
     contents = [(change, json.dumps(each).encode()) for change, each in hostile_records(record)]
-    check_all(path, contents, lambda file: load_entry(file, "user"))
+    check_all(path, contents, lambda file: load_entry(file))
 
 
 def test_a_size_beyond_its_limit_is_named_with_the_limit(tmp_path: Path):

@@ -28,7 +28,6 @@ from aegir.readers.swarm.weights_file import (
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UsageError
 from command_line import run
-from ngram_models import PEOPLE
 from swarm_folders import LAYOUT, OTHER_LAYOUT, save_random_swarm, small_primary
 
 TABLES = [
@@ -194,13 +193,14 @@ def test_a_wrong_folder_is_refused_with_one_sentence(tmp_path: Path):
         assert sentence in said
 
 
-def test_the_swarm_that_ships_wakes_some_specialists_and_has_thresholds():
-    shipped = load_swarm_annotator()
-    (scores,) = shipped.score([PEOPLE])
-    woken = {one.specialist for column in scores.routing or () for one in column if one.woken}
-    assert {"ngrams"} <= woken < set(shipped.swarm.names)
-    assert len(shipped.swarm.names) >= 7
-    assert shipped.operating_points.thresholds(0.9)
+def test_without_a_folder_a_sentence_says_how_to_make_one(tmp_path: Path):
+    (tmp_path / "t.csv").write_text("city\nOslo\n")
+    done = run("annotate", tmp_path / "t.csv", "--annotator", "swarm")
+    assert (done.code, done.out) == (2, "")
+    assert done.said == [
+        "aegir: the annotator 'swarm' has no weights of its own; give the folder of a swarm as --model FOLDER, "
+        "made with: aegir train parl CONFIG, then aegir train export RUN"
+    ]
 
 
 def test_the_command_line_and_the_python_call_say_who_was_woken(folder: Path, tmp_path: Path):

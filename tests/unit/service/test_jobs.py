@@ -24,7 +24,7 @@ from aegir_rl.processes.plain import from_plain, to_json
 
 SENT = Sent("/tmp/request-3", ("a.csv", "caf\udce9.csv"), {"by": "ada"})
 JOBS: list[Job] = [
-    AnnotateJob(SENT, AnnotationSettings(effort="high", tables=("o*",), spawn=2), "csv"),
+    AnnotateJob(SENT, AnnotationSettings(effort="high", tables=("o*",)), "csv"),
     FeedbackJob(Sent("/tmp/x", body="body.json")),
     TeachJob(SENT),
     ListTypesJob(),
@@ -47,9 +47,7 @@ def test_a_job_crosses_to_a_worker_as_it_is(job: Job):
 def test_a_query_chooses_settings_and_format():
     assert read_query([]) == (AnnotationSettings(), "json")
     query = {"format": "csv", "rows": "50", "custom": "0", "effort": "0.7", "within": "200ms"}
-    settings, format_ = read_query(
-        [*query.items(), ("tables", "orders, sales.*"), ("spawn", "all")]
-    )
+    settings, format_ = read_query([*query.items(), ("tables", "orders, sales.*")])
     assert format_ == "csv"
     assert settings == AnnotationSettings(
         rows=50,
@@ -57,7 +55,6 @@ def test_a_query_chooses_settings_and_format():
         effort="0.7",
         within=0.2,
         tables=("orders", "sales.*"),
-        spawn="all",
     )
 
 
@@ -78,8 +75,6 @@ def test_a_query_chooses_settings_and_format():
         ("min_confidence", "2", "expected a number from 0 to 1"),
         ("effort", "huge", "expected low, normal, high or a number"),
         ("within", "soon", "such as 200ms or 1.5s"),
-        ("spawn", "-1", "is no number of specialists"),
-        ("spawn", "9" * 5000, "is no number of specialists"),
     ],
 )
 def test_what_a_query_cannot_choose_is_refused(name: str, text: str, sentence: str):

@@ -7,7 +7,7 @@ import pytest
 
 from aegir.answers.writers import FORMATS
 from aegir.pipeline.custom_types import store
-from aegir.pipeline.settings import MOST_SPAWNED, QUERY, ROWS_IN_QUERY, AnnotationSettings
+from aegir.pipeline.settings import QUERY, ROWS_IN_QUERY, AnnotationSettings
 from aegir.service import sources
 from aegir.service.jobs import REPORT, read_query
 from aegir.service.kept_answers import KeptAnswers
@@ -104,7 +104,6 @@ def test_the_description_lists_the_options_that_a_query_may_have():
     usual = AnnotationSettings()
     assert (OPTIONS["rows"]["default"], OPTIONS["seed"]["default"]) == (usual.rows, usual.seed)
     assert OPTIONS["rows"]["maximum"] == ROWS_IN_QUERY
-    assert OPTIONS["spawn"]["anyOf"][1]["maximum"] == MOST_SPAWNED
     assert OPTIONS["min_confidence"]["default"] == usual.min_confidence
     assert not [each for each in ANNOTATE["parameters"] if "--" in each["description"]]
 

@@ -60,10 +60,6 @@ def test_a_full_disk_is_told_apart_from_what_was_asked_wrongly(sentence: str):
     [
         ("--within is 'soon'; expected a time", "within is 'soon'; expected a time"),
         ("no figures; use --min-confidence", "no figures; use min_confidence"),
-        (
-            "no specialists; leave --spawn out, or use --annotator swarm",
-            "no specialists; leave spawn out, or start the service with --annotator swarm",
-        ),
         ("no effort; leave --effort or --annotator out", "no effort; leave effort out"),
         ("a.csv:b is an example and with --not; choose one", "a.csv:b is an example and with not; choose one"),
         ("'--rows' is no label; start it with --memory FILE", "'--rows' is no label; start it with --memory FILE"),

@@ -24,6 +24,7 @@ from aegir.lab.byte_network.examples import (
 from aegir.lab.nets.annotator import DROPPED, TableBatch
 from aegir.readers.bytes.architecture import Architecture, Reading
 from aegir.readers.bytes.byte_encoding import Symbols, encode_column, pad
+from aegir.readers.bytes.first_layer import FIRST_WIDTH
 from aegir.readers.bytes.gram_index import GramIndex
 from aegir.readers.bytes.scoring import CELLS_READ
 from aegir.readers.bytes.table_mixer import OTHER, SUBJECT, UNKNOWN
@@ -50,6 +51,10 @@ class Augmentation:
     cut_cells: float = 0.15
     drop_grams: float = 0.1
     """Of not looking up an n-gram."""
+    hide_first: float = 0.1
+    """Of not knowing what the first layer says."""
+    hide_answers: float = 0.3
+    """Of not adding its answers to those of the heads, so that states and vectors carry something."""
     most_columns: int = 12
     most_rows: int = 8
 
@@ -72,6 +77,10 @@ class Drawing:
     seed: int = 0
     vectors: F32 | None = None
     """(columns, D) a teacher's."""
+    readings: F32 | None = None
+    """(columns, FIRST_WIDTH) the first layer's."""
+    heard: bool = True
+    """Whether the first layer's answers are added to those of the heads."""
 
 
 @dataclass(slots=True)
@@ -93,6 +102,10 @@ class ColumnBatch:
     """(columns, noise width) uniform numbers for dropout, the same wherever the column is read."""
     order: npt.NDArray[np.int64]
     """(columns,) index of each column when counted table by table."""
+    readings: Tensor | None = None
+    """(columns, FIRST_WIDTH) the first layer's, zeros where it has not read; None if it has read none of them."""
+    heard: Tensor | None = None
+    """(columns,) 1 where its answers are added to those of the heads."""
     symbols: int = 0
 
 
@@ -111,6 +124,7 @@ def draw_as_is(example: TableExample, reading: Reading, headers: bool = True) ->
         weights=example.weights,
         subject=table.subject,
         vectors=example.vectors,
+        readings=None if example.readings is None else example.readings.astype(np.float32),
     )
 
 
@@ -145,6 +159,10 @@ def draw_varied(
     roles = mark_subject(len(columns), shown)
     seed = int(random.integers(1 << 62))
     vectors = None if example.vectors is None else example.vectors[columns]
+    readings = None
+    if example.readings is not None and random.random() >= how.hide_first:
+        readings = example.readings[columns].astype(np.float32)
+    heard = readings is None or random.random() >= how.hide_answers
     return Drawing(
         symbols=symbols,
         roles=roles,
@@ -154,6 +172,8 @@ def draw_varied(
         drop_grams=how.drop_grams,
         seed=seed,
         vectors=vectors,
+        readings=readings,
+        heard=heard,
     )
 
 
@@ -218,6 +238,10 @@ def batch_of(
         weights[head] = torch.from_numpy(trust[owner][order])
     subjects = np.concatenate([_subjects(drawing) for drawing in drawings])[order]
     noise = np.concatenate([_noise(drawing, noise_width) for drawing in drawings])[order]
+    readings, heard = None, None
+    if any(drawing.readings is not None for drawing in drawings):
+        readings = torch.from_numpy(np.concatenate([*map(_readings, drawings)])[order])
+        heard = torch.tensor([float(drawings[owner[i]].heard) for i in order])
     return ColumnBatch(
         parts=parts,
         tables=_tables(drawings, position),
@@ -227,6 +251,8 @@ def batch_of(
         subjects=torch.from_numpy(subjects),
         noise=torch.from_numpy(noise),
         order=order,
+        readings=readings,
+        heard=heard,
         symbols=sum(map(len, symbols)),
     )
 
@@ -286,6 +312,13 @@ def _vectors(drawing: Drawing, width: int) -> F32:
     if drawing.vectors is None:
         return np.zeros((len(drawing.symbols), width), np.float32)
     return drawing.vectors
+
+
+def _readings(drawing: Drawing) -> F32:
+    """Return the first layer's readings (columns, FIRST_WIDTH), zeros if it has not read the table."""
+    if drawing.readings is None:
+        return np.zeros((len(drawing.symbols), FIRST_WIDTH), np.float32)
+    return drawing.readings
 
 
 def _subjects(drawing: Drawing) -> npt.NDArray[np.int64]:

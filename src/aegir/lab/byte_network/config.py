@@ -41,6 +41,8 @@ class DataSettings:
     """Folders of known files; none for sources that need none, such as synthetic tables."""
     sources: Mapping[str, Any] = field(default_factory=dict)
     """Source of the data engine to true, false or a number of tables."""
+    first_layer: str = ""
+    """The folder of `aegir train ngrams` whose folds say what the first layer says of tables that it has not seen."""
     annotator: str = TEACHER
     """For the source "pseudo": whose sure answers on unlabelled tables become labels."""
     annotator_model: str = ""
@@ -81,6 +83,8 @@ class Phase:
     tables_per_step: Mapping[str, Any] = field(default_factory=dict)
     """File name of a source, without ending, to the number of its tables in each step."""
     learning_rate: float = 2e-3
+    without_answers: float = 0.0
+    """Share of the steps, at first, in which the first layer's answers are not added: its states and vectors learn to say them."""
     warm_up: float = 0.05
     """Share of the steps in which the learning rate grows to its peak."""
     weight_decay: float = 0.05
@@ -94,7 +98,7 @@ class Phase:
     def __post_init__(self) -> None:
         check_numbers(self, "steps", "check_every", at_least=1)
         check_numbers(self, "learning_rate", "clip", above=0)
-        check_numbers(self, "warm_up", at_least=0, at_most=1)
+        check_numbers(self, "warm_up", "without_answers", at_least=0, at_most=1)
         check_numbers(self, "weight_decay", at_least=0)
         for name, count in self.tables_per_step.items():
             if isinstance(count, bool) or not isinstance(count, int) or count < 0:

@@ -31,10 +31,11 @@ from aegir.lab.byte_network.examples import (
 from aegir.lab.byte_network.mixture import TableMixture
 from aegir.lab.data.engine import build_tables
 from aegir.lab.data.sources import TrainingTable
+from aegir.lab.first_layer import FirstReadings
 from aegir.lab.held_out import column_names
 from aegir.readers.bytes.architecture import Architecture
 from aegir.tables.leakage import fold_of_group, group_tables
-from aegir_rl.base.arrays import F32, I32
+from aegir_rl.base.arrays import F16, F32, I32
 from aegir_rl.base.errors import UsageError
 
 FirstRows = Callable[[I32, int], F32]
@@ -54,6 +55,8 @@ class Split:
     """Numbers of the tables that are kept out and evaluated."""
     folds: tuple[int, ...]
     """The fold that keeps each table out, NO_FOLD if none does."""
+    readings: tuple[F16 | None, ...]
+    """(columns, FIRST_WIDTH) what the first layer, not having seen it, says of each table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +150,13 @@ def build_corpus(data: DataSettings, held_out: HeldOutSettings, seed: int) -> Co
     return Corpus(
         heads=heads,
         training=tuple(
-            replace(examples[number], fold=split.folds[number]) for number in split.training
+            replace(examples[number], fold=split.folds[number], readings=split.readings[number])
+            for number in split.training
         ),
         groups=tuple(split.groups[number] for number in split.training),
-        held_out=tuple(examples[number] for number in split.held_out),
+        held_out=tuple(
+            replace(examples[number], readings=split.readings[number]) for number in split.held_out
+        ),
         origins=tuple(
             origin_of(split.tables[number], split.groups[number]) for number in split.held_out
         ),
@@ -171,19 +177,37 @@ def split_tables(data: DataSettings, held_out: HeldOutSettings, seed: int) -> Sp
         )
     groups = group_tables([table.labelled for table in tables])
     evaluated = _evaluated(tables)
-    folds = _folds(tables, groups, evaluated, held_out, seed)
-    learnt = [
-        folds[group] == NO_FOLD or (held_out.validation and folds[group] != held_out.fold)
-        for group in groups
-    ]
+    first = FirstReadings.load(Path(data.first_layer), tables) if data.first_layer else None
+    if first is None:
+        by_group = _folds(tables, groups, evaluated, held_out, seed)
+        folds = [by_group[group] for group in groups]
+    else:
+        folds = _folds_of_first_layer(tables, groups, first, held_out.fold)
+    learnt = [fold == NO_FOLD or (held_out.validation and fold != held_out.fold) for fold in folds]
     numbers = range(len(tables))
     return Split(
         tables=tuple(tables),
         groups=tuple(groups),
         training=tuple(number for number in numbers if learnt[number]),
         held_out=tuple(n for n in numbers if evaluated[n] and not learnt[n]),
-        folds=tuple(folds[group] for group in groups),
+        folds=tuple(folds),
+        readings=tuple(None if first is None else first.of(table) for table in tables),
     )
+
+
+def _folds_of_first_layer(
+    tables: Sequence[TrainingTable], groups: Sequence[int], first: FirstReadings, held_out: int
+) -> list[int]:
+    """Return the fold of each table: the one that the first layer kept it out of.
+
+    A table that shares a group with one of the held-out fold is of that fold, too.
+    """
+    own = [first.fold(table) for table in tables]
+    apart = {group for group, fold in zip(groups, own, strict=True) if fold == held_out}
+    return [
+        held_out if fold is None and group in apart else NO_FOLD if fold is None else fold
+        for group, fold in zip(groups, own, strict=True)
+    ]
 
 
 def origin_of(table: TrainingTable, group: int) -> Origin:

@@ -143,7 +143,7 @@ def _answer(
 ) -> _Part:
     drawings = [draw_as_is(one, net.architecture.reading) for one in examples]
     batch = batch_of(drawings, index, heads)
-    vectors, outputs = read(batch) if read else net.read(batch.parts)
+    vectors, outputs = read(batch) if read else net.read(batch.parts, batch.readings)
     embedded = net.mixer(vectors, batch.tables)
     likeness = net.subject(vectors)[:, 0].numpy()
     related = net.mixer(vectors, _with_subjects(examples, batch.tables, likeness))

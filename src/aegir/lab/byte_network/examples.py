@@ -28,7 +28,7 @@ from aegir.readers.bytes.heads import (
 )
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
-from aegir_rl.base.arrays import F32, I32
+from aegir_rl.base.arrays import F16, F32, I32
 
 RARE = 10
 """Fewest columns with which a label of another vocabulary becomes a class of its head."""
@@ -65,6 +65,8 @@ class TableExample:
     """(columns, D) a teacher's vectors of length 1, which the head TEACHER_HEAD learns to give."""
     synthetic: bool = False
     """Whether the cells were made up."""
+    readings: F16 | None = None
+    """(columns, FIRST_WIDTH) the first layer's, by models that have not seen the table."""
     fold: int = NO_FOLD
     """The fold that keeps this table out."""
 

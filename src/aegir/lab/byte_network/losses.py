@@ -87,7 +87,7 @@ def compute_loss(
 
     `read` is the batch as it was read, by the network itself if None; `add_up` sums over processes.
     """
-    vectors, outputs = read or net.read(batch.parts)
+    vectors, outputs = read or net.read(batch.parts, batch.readings, batch.heard)
     keep = None
     if weights.dropout and batch.noise.shape[1]:
         keep = (batch.noise >= weights.dropout).float() / (1 - weights.dropout)

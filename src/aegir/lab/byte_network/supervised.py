@@ -9,15 +9,15 @@ not. Under `torchrun` every process reads its share of each step.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from aegir.answers.gold_labels import unknown_names_sentence
-from aegir.lab.byte_network.batches import batch_of_varied
-from aegir.lab.byte_network.config import NO_CURRICULUM, ByteTraining, PhaseName
+from aegir.lab.byte_network.batches import Augmentation, batch_of_varied
+from aegir.lab.byte_network.config import NO_CURRICULUM, ByteTraining, Phase, PhaseName
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
 from aegir.lab.byte_network.evaluation import answer
 from aegir.lab.byte_network.examples import Heads
@@ -171,7 +171,7 @@ def _train(
         batch = batch_of_varied(
             {i: draws[i].example for i in range(processes.rank, len(draws), processes.count)},
             config.architecture,
-            augmentation=phase.augmentation,
+            augmentation=_augmentation(phase, step),
             seeds=Seeds(config.seed),
             names=(step,),
             index=index,
@@ -191,6 +191,13 @@ def _train(
     if name == SUPERVISED and corpus.held_out and corpus.calibrates and run.writes:
         save_held_out(run.path / ANSWERS, answer(net, corpus.held_out, index), corpus)
     return Trained(net, index, grams, corpus.heads, corpus, metrics)
+
+
+def _augmentation(phase: Phase, step: int) -> Augmentation:
+    """Return how tables are varied in a step: at first without the first layer's answers."""
+    if step < phase.without_answers * phase.steps:
+        return replace(phase.augmentation, hide_answers=1.0)
+    return phase.augmentation
 
 
 def _check_same_tables(processes: Processes, fingerprint: str) -> None:

@@ -15,7 +15,6 @@ from aegir.lab.cli.train import training_packages
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import READERS, SEARCHES, Explore
 from aegir.pipeline.settings import AnnotationSettings
-from aegir.readers.swarm.annotator import EVERYONE, SwarmAnnotator, load_swarm_annotator
 from aegir.routing.decisions import load_routing
 from aegir.routing.exploration import Exploration
 from aegir.routing.learnt_policy import LearntPolicy
@@ -28,32 +27,17 @@ from aegir_rl.offline.store import DecisionStore, new_id
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
-fold_swarms_option = verb_options("fold swarms")
-
-
-def load_fold_swarms(options: Sequence[str], runs: Sequence[Path]) -> dict[str, SwarmAnnotator]:
-    """Return the swarms that --swarm names, by the name of the run whose tables they have not seen."""
-    swarms = {}
-    for text in options:
-        name, sign, folder = text.partition("=")
-        if not sign or name not in {run.name for run in runs}:
-            raise UsageError(
-                f"--swarm is {text!r}; expected RUN=FOLDER with the name of a given run"
-            )
-        swarms[name] = load_swarm_annotator(Path(folder))
-    return swarms
 
 
 @click.command(
     epilog="Example: aegir rl collect --tables labelled/ --store decisions.db --exploration epsilon"
 )
-@verb_options("rl collect", "fold swarms", "store", "routing")
+@verb_options("rl collect", "store", "routing")
 def collect_decisions(
     tables: Path | None,
     runs: tuple[Path, ...],
     data: tuple[Path, ...],
     ngrams: Path | None,
-    swarms: tuple[str, ...],
     store: str,
     exploration: Literal["epsilon", "softmax", "none"],
     how_much: float | None,
@@ -75,7 +59,7 @@ def collect_decisions(
         settings = AnnotationSettings(routing=routing, policy=policy)
         pairs = [(load_pipeline(settings, say=tell), _read(tables))]
     else:
-        pairs = _read_held_out(runs, data, ngrams, swarms, routing, policy)
+        pairs = _read_held_out(runs, data, ngrams, routing, policy)
     batches: list[tuple[Pipeline, list[LabelledTable]]] = []
     for pipeline, labelled in pairs:
         if explore is not None:
@@ -98,7 +82,6 @@ def _read_held_out(
     runs: Sequence[Path],
     data: Sequence[Path],
     ngrams: Path | None,
-    swarms: Sequence[str],
     routing: Path | None,
     policy: Path | None,
 ) -> list[tuple[Pipeline, list[LabelledTable]]]:
@@ -108,16 +91,11 @@ def _read_held_out(
             "--held-out needs --data, the folder of the tables, and --ngrams, that of `aegir train ngrams`"
         )
     table = load_routing(routing, (*READERS, *SEARCHES))
-    known = {
-        name: swarm.spawning_at(EVERYONE) for name, swarm in load_fold_swarms(swarms, runs).items()
-    }
     with training_packages():
         from aegir.lab.held_out_dispatch import load_held_out
 
         learnt = LearntPolicy.load(policy) if policy else None
-        folds = load_held_out(runs, data, ngrams, table, learnt, known)
-    for run in {run.name for run in runs} - {fold.name for fold in folds}:
-        tell(f"the tables of {run} are left out: there is no --swarm that has not seen them")
+        folds = load_held_out(runs, data, ngrams, table, learnt)
     return [(fold.pipeline, list(filter(_has_types, fold.tables))) for fold in folds]
 
 

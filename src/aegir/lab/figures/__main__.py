@@ -8,6 +8,8 @@ from aegir.cli.main import CONTEXT, TopGroup, add_verbs, main
 FIGURES = {
     "data": "lab.figures.data:data_report",
     "drift": "lab.figures.drift:drift",
+    "engine": "lab.figures.engine:engine",
+    "engine-ablate": "lab.figures.engine:engine_ablate",
     "everyday": "lab.figures.everyday:everyday",
     "open-bandit": "lab.figures.open_bandit:open_bandit",
     "parl-compare": "lab.figures.parl:parl_compare",
@@ -20,7 +22,6 @@ FIGURES = {
     "sim-table": "lab.figures.simulator:table",
     "sim-verify": "lab.figures.simulator:verify",
     "swarm": "lab.figures.swarm:measure",
-    "swarm-map": "lab.figures.swarm_map:draw_map",
 }
 COMMAND = "python -m aegir.lab.figures"
 figures = TopGroup("figures", help="Measure, and draw what was measured.", context_settings=CONTEXT)

@@ -1,6 +1,6 @@
 """What effort gains: searches with several efforts on tables that no model has seen.
 
-    metrics = measure_efforts(load_held_out(runs, data, ngrams), efforts, swarms)
+    metrics = measure_efforts(load_held_out(runs, data, ngrams), efforts)
     metrics[0].web_types, metrics[0].hardest, metrics[0].seconds                 shares right; CPU seconds per column
 
 The first row has no pairs and calls the byte network about columns below 0.7: what the default was before columns were read together.

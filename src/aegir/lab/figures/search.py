@@ -8,7 +8,6 @@ import click
 
 from aegir.cli.options import PathName, verb_options
 from aegir.cli.terminal import say, tell
-from aegir.lab.cli.rl_collect import fold_swarms_option, load_fold_swarms
 from aegir.lab.cli.train import training_packages
 from aegir.lab.figures.text_table import text_table
 from aegir.pipeline.settings import parse_effort
@@ -20,13 +19,10 @@ from aegir.pipeline.settings import parse_effort
 )
 @click.argument("runs", nargs=-1, required=True, type=PathName())
 @verb_options("figure-search")
-@fold_swarms_option
-@verb_options("figure-search-2")
 def search(
     runs: tuple[Path, ...],
     data: tuple[Path, ...],
     ngrams: Path,
-    swarms: tuple[str, ...],
     efforts: str,
     as_json: bool,
 ) -> None:
@@ -36,7 +32,7 @@ def search(
         from aegir.lab.held_out_dispatch import load_held_out
 
     wanted = [parse_effort(text.strip()) for text in efforts.split(",")]
-    folds = load_held_out(runs, data, ngrams, swarms=load_fold_swarms(swarms, runs))
+    folds = load_held_out(runs, data, ngrams)
     metrics = measure_efforts(folds, wanted, tell)
     if as_json:
         say(json.dumps([asdict(each) for each in metrics], indent=1))

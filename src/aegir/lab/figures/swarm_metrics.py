@@ -174,7 +174,7 @@ class _Measuring:
         annotator = SwarmAnnotator(tables.swarm)
         symbols = encode_tables(tables.tables, tables.swarm.primary)
         clock = LapClock()
-        scores = annotator.route(symbols).scores
+        scores = annotator.route(symbols)
         return cls(tables, annotator, symbols, scores, clock.lap())
 
     def measure(self, activation: str, members: Collection[int]) -> _Subset:
@@ -185,7 +185,7 @@ class _Measuring:
         clock = LapClock()
         answers = self.annotator.heads.score_vectors(self.tables.tables, self.symbols, read.vectors)
         stage, router = clock.lap(), self.router if members else Lap(0.0, 0.0)
-        right, _ = self.tables.judge(answers)
+        right = self.tables.judge(answers)
         types, relations, fine = right
         by_part = zip(PARTS, (mean_known(right), types, types, relations, fine), strict=True)
         spent = replace(

@@ -1,13 +1,12 @@
 """The tables that a run of `aegir train parl` kept out, with its swarm and what is right about every column.
 
     tables = load_swarm_tables(Path("runs/parl-0"), [Path("data")])
-    right, chances = tables.judge(scores)                             # of the annotator `swarm`
+    right = tables.judge(scores)                                      # of the annotator `swarm`
 
 Tables and labels are those of the run's held_out.safetensors, which neither primary nor router has seen; the swarm is not
-calibrated. Used by spawn_fit.py and swarm_metrics.py.
+calibrated. Used by swarm_metrics.py.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,27 +46,22 @@ class SwarmTables:
     tables: tuple[Table, ...]
     web: Bools
     """(T,)"""
-    group: I64
-    """(T,) what must stay on one side of a split, from 0 on."""
     table: I64
     """(C,) the table of each column."""
     accepted: Mapping[str, Bools]
     """Part of HEADS to (C, outputs): what is right."""
     known: Mapping[str, Bools]
     """Part to (C,): whether that is known."""
-    sha256: str
-    """Of the names and labels of all columns."""
 
-    def judge(self, scores: Sequence[TableScores]) -> tuple[Floats, Floats]:
-        """Return (heads, C) whether the likeliest answer is right, and the probability of what is; nan without a label."""
-        right, chances = [], []
+    def judge(self, scores: Sequence[TableScores]) -> Floats:
+        """Return (heads, C) whether the likeliest answer is right; nan without a label."""
+        right = []
         for head in HEADS:
             accepted, known = self.accepted[head], self.known[head]
             said = with_none(np.concatenate([getattr(each, head) for each in scores]))
             is_right = accepted[np.arange(len(said)), said.argmax(axis=1)]
             right.append(np.where(known, is_right, np.nan))
-            chances.append(np.where(known, (said * accepted).sum(axis=1, dtype=np.float64), np.nan))
-        return np.array(right), np.array(chances)
+        return np.array(right)
 
 
 def load_swarm_tables(
@@ -98,21 +92,13 @@ def load_swarm_tables(
         raise UsageError(
             f"{missing} of {len(row_of)} held-out columns of the run are not in these data; give the --data of the run"
         )
-    accepted = {head: flags[rows] for head, flags in labels.accepted.items()}
-    digest = hashlib.sha256()
-    for index in np.flatnonzero(rows != NOT_HELD_OUT).tolist():
-        digest.update(columns[index].encode())
-        for head in HEADS:
-            digest.update(np.packbits(accepted[head][index]).tobytes())
     return SwarmTables(
         swarm=model,
         tables=tuple(tables),
         web=np.array([group.startswith(f"{WEB}/") for group in groups], bool),
-        group=np.unique(groups, return_inverse=True)[1].astype(np.int64),
         table=np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables]),
-        accepted=accepted,
+        accepted={head: flags[rows] for head, flags in labels.accepted.items()},
         known={head: flags[rows] for head, flags in labels.known.items()},
-        sha256=digest.hexdigest(),
     )
 
 
@@ -160,12 +146,4 @@ def mean_known(values: Floats) -> Floats:
     """Return the mean over the first axis of what is not nan; nan where nothing is known."""
     known = np.isfinite(values)
     total, count = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-def mean_by_table(columns: Floats, table: I64, tables: int) -> Floats:
-    """Return (T,) the mean of what is known of columns (C,) of these tables (C,); nan where nothing is."""
-    known = np.isfinite(columns)
-    total = np.bincount(table, np.where(known, columns, 0.0), tables)
-    count = np.bincount(table, known, tables)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)

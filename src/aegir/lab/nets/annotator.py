@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from aegir.lab.nets.first_layer import FirstLayer
 from aegir.lab.nets.hierarchy import StageNet, StageOutput, StageState
 from aegir.lab.nets.rwkv7 import Block
 from aegir.readers.bytes.architecture import Architecture
@@ -194,11 +195,32 @@ class ByteNetwork(nn.Module):  # type: ignore[misc]
         self.heads = nn.ModuleDict({name: OutputHead(width, n, name) for name, n in heads.items()})
         self.subject = OutputHead(width, 1)
         self.next_symbol = nn.Parameter(torch.zeros(SYMBOLS))
+        if architecture.first:
+            self.first = FirstLayer(architecture)
 
-    def read(self, parts: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, list[StageOutput]]:
-        """Return vectors (columns, width) of columns given in parts of similar length, and each part's output."""
-        outputs = [self.reader(symbols, grams) for symbols, grams in parts]
-        return torch.cat([self.reader.vectors(output) for output in outputs]), outputs
+    def read(
+        self,
+        parts: Sequence[tuple[Tensor, Tensor]],
+        readings: Tensor | None = None,
+        heard: Tensor | None = None,
+    ) -> tuple[Tensor, list[StageOutput]]:
+        """Return vectors (columns, width) of columns given in parts of similar length, and each part's output.
+
+        `readings` (columns, FIRST_WIDTH) are the first layer's; its answers then stand behind the vectors, but for columns
+        where `heard` (columns,) is 0.
+        """
+        sizes = [len(symbols) for symbols, _ in parts]
+        if readings is None or not self.architecture.first:
+            outputs = [self.reader(symbols, grams) for symbols, grams in parts]
+            return torch.cat([self.reader.vectors(output) for output in outputs]), outputs
+        first = self.first(readings, heard)
+        states = zip(*(state.split(sizes) for state in first.states), strict=True)
+        outputs = [
+            self.reader(symbols, grams, self.reader.stage.start(len(symbols)).with_matrices(begins))
+            for (symbols, grams), begins in zip(parts, states, strict=True)
+        ]
+        vectors = torch.cat([self.reader.vectors(output) for output in outputs])
+        return torch.cat([vectors + first.vectors, first.answers], dim=1), outputs
 
     def guess_next(self, x: Tensor) -> Tensor:
         """Return logits (..., SYMBOLS) of the next symbol from the hierarchy's output (..., D)."""

@@ -17,13 +17,13 @@ import torch
 from torch import Tensor
 
 from aegir.lab.linear_fit import rows_at
-from aegir.lab.ngram_network.columns import F16, TABLE_TARGETS, TARGETS, Columns
+from aegir.lab.ngram_network.columns import TABLE_TARGETS, TARGETS, Columns
 from aegir.lab.ngram_network.torch_network import AUXILIARY, Bag, NgramBatch
 from aegir.readers.ngrams.column_inputs import FACTS, header_view
 from aegir.readers.ngrams.features import BUCKETS, SparseRows, hashed_in_parts, stack_rows
 from aegir.readers.ngrams.network import HEADS, weigh
 from aegir.vocabulary.terms import FINE_INDEX
-from aegir_rl.base.arrays import F32, I64
+from aegir_rl.base.arrays import F16, F32, I64
 
 HIDDEN = (0.15, 0.2, 0.5, 0.1)
 """How often a column's own header, the other headers, the table's name and the values are hidden."""

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from aegir.lab.byte_network.examples import soft_target as soft_outputs
 from aegir.lab.data.raw_tables import without_headers
@@ -33,14 +32,13 @@ from aegir.vocabulary.terms import (
     ROW_NAMES,
     TYPE_INDEX,
 )
-from aegir_rl.base.arrays import F32, I64
+from aegir_rl.base.arrays import F16, F32, I64
 
 TABLES_AT_ONCE = 64
 TARGETS = ("types", "fine", "relations", "levels", "special", WORDS)
 TABLE_TARGETS = ("rows", "person", ROW_WORDS)
 LEAST_WORDS = {WORDS: 5, ROW_WORDS: 4}
 """Readers' words that occur less often are left out."""
-F16 = npt.NDArray[np.float16]
 _INDEX = {"fine": FINE_INDEX, "relations": RELATION_INDEX}
 _WORD = re.compile(r"[^\W\d_]{2,}")
 

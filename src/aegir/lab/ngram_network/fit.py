@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from aegir.lab.ngram_network.batches import Batches, HeaderNames
-from aegir.lab.ngram_network.columns import F16, TARGETS, Columns, choose_buckets
+from aegir.lab.ngram_network.columns import TARGETS, Columns, choose_buckets
 from aegir.lab.ngram_network.distillation import NOISE
 from aegir.lab.ngram_network.embedding_rows import RowAdam
 from aegir.lab.ngram_network.torch_network import (
@@ -28,7 +28,7 @@ from aegir.lab.ngram_network.torch_network import (
 )
 from aegir.readers.ngrams.features import stack_rows
 from aegir.readers.ngrams.network import LAYER_OUTPUTS, NgramNetwork
-from aegir_rl.base.arrays import F32, I64, Bools
+from aegir_rl.base.arrays import F16, F32, I64, Bools
 
 LOSS_WEIGHTS = {
     "types": 1.0,

@@ -1,4 +1,4 @@
-"""The swarm of a finished run as a folder that can ship.
+"""The swarm of a finished run as a folder that stands without the run.
 
     export_swarm(Path("runs/parl-0"), Path("swarm"))
 

@@ -57,13 +57,9 @@ def read_data(
     folder: Path,
     encode: Encode,
     say: Say,
-    split: Split | None = None,
 ) -> SpecialistData:
-    """Read, split and slice the tables of a specialist; vectors of the encoder are kept in the run folder.
-
-    The tables are those of the configuration, unless `split` gives others.
-    """
-    split = split or split_tables(config.data, config.held_out, config.seed)
+    """Read, split and slice the tables of a specialist; vectors of the encoder are kept in the run folder."""
+    split = split_tables(config.data, config.held_out, config.seed)
     domain = Domain.of(config.specialist, [split.tables[number] for number in split.training])
     learnt = slice_tables(split.tables, split.training, domain, config.seed)
     check_not_empty(learnt, split.tables, domain)

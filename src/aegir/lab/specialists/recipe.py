@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aegir.lab.byte_network.corpus import Corpus, Split
+from aegir.lab.byte_network.corpus import Corpus
 from aegir.lab.byte_network.export import read_network
 from aegir.lab.byte_network.supervised import train
 from aegir.lab.ngram_network.distillation import Encode
@@ -46,12 +46,11 @@ def train_specialist(
     resume: bool = False,
     scores_from: Sequence[Path] = (),
     encode: Encode = encode_texts,
-    split: Split | None = None,
 ) -> TrainedSpecialist:
     """Train a specialist and write its file.
 
     `start` is a run or checkpoint whose weights to begin with; `scores_from` are files of the same specialist trained
-    on folds, for a run that keeps no table out; `split` has tables to use instead of those of the configuration.
+    on folds, for a run that keeps no table out.
     """
     if start and config.distil.start_rows:
         raise UsageError(
@@ -62,7 +61,7 @@ def train_specialist(
     read: list[SpecialistData] = []
 
     def make_corpus(run: Path) -> Corpus:
-        read.append(read_data(config, run, encode, watch.say, split))
+        read.append(read_data(config, run, encode, watch.say))
         return read[0].corpus
 
     trained = train(config, "supervised", folder, watch, start, resume, make_corpus)

@@ -52,10 +52,16 @@ class ByteModelAnnotator:
         return self.score_beside(tables, [(True,) * len(table.columns) for table in tables])
 
     def score_beside(
-        self, tables: Sequence[Table], asked: Sequence[Sequence[bool]]
+        self,
+        tables: Sequence[Table],
+        asked: Sequence[Sequence[bool]],
+        first: Sequence[TableScores] | None = None,
     ) -> list[TableScores]:
-        """Return the same for the columns that are asked about; of the others fewer cells are read, as context."""
-        return self._scorer.score_beside(tables, asked)
+        """Return the same for the columns that are asked about; of the others fewer cells are read, as context.
+
+        `first` is what the first layer says of the tables, from which the network begins if it has learnt to.
+        """
+        return self._scorer.score_beside(tables, asked, first)
 
     def score_vectors(
         self, tables: Sequence[Table], symbols: "Sequence[Symbols]", vectors: F32

@@ -25,6 +25,7 @@ LIMITS = {
     "hidden_ratio": (1, 64),
     "rank": (1, 1024),
     "gram_rows": (0, 1 << 24),
+    "first": (0, 1024),
     "table_blocks": (0, 99),
     "width": (1, 1 << 14),
     "cells": (1, 1 << 12),
@@ -83,13 +84,15 @@ class Architecture:
     """Rank of the low-rank maps to decay, learning rate, value mix and gate."""
     gram_rows: int = 0
     """Stored rows of the hashed n-gram embedding; 0 leaves it out."""
+    first: int = 0
+    """Width of the hidden layer that reads what the first layer says; 0 reads without it."""
     column_width: int = 192
     table_blocks: int = 1
     reading: Reading = field(default_factory=Reading)
 
     def __post_init__(self) -> None:
         _ = self.stage  # raises for a layout that cannot be built
-        own = ("head_size", "hidden_ratio", "rank", "gram_rows", "table_blocks")
+        own = ("head_size", "hidden_ratio", "rank", "gram_rows", "first", "table_blocks")
         for name, size in (
             *((each, getattr(self, each)) for each in own),
             *asdict(self.reading).items(),

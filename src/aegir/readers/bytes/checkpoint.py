@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from aegir.readers.bytes.architecture import Architecture, StageLayout
 from aegir.readers.bytes.byte_encoding import GRAM_SPACE, SYMBOLS
-from aegir.readers.bytes.heads import HEAD_SIZES
+from aegir.readers.bytes.first_layer import FIRST_WIDTH
+from aegir.readers.bytes.heads import ANSWER_WIDTH, HEAD_SIZES
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import Arrays, MappedFile, read_safetensors, safetensors_bytes
@@ -207,7 +208,18 @@ def expected_shapes(architecture: Architecture, heads: Mapping[str, int] = HEAD_
     shapes |= _norm("mixer.norm", column)
     for name, count in heads.items():
         shapes |= _linear(f"heads.{name}", column, count)
+    if architecture.first:
+        shapes |= dict(_first_layer("first", architecture))
     return shapes | _linear("subject", column, 1)
+
+
+def _first_layer(name: str, architecture: Architecture) -> Iterator[tuple[str, tuple[int, ...]]]:
+    width = architecture.first
+    yield from _linear(f"{name}.hidden", FIRST_WIDTH - 1, width).items()
+    for block, (heads, keys, values) in enumerate(architecture.state_shapes):
+        yield f"{name}.states.{block}", (heads * keys * values, width)
+    yield f"{name}.vector", (architecture.column_width, width)
+    yield f"{name}.gates", (ANSWER_WIDTH,)
 
 
 def _norm(name: str, width: int) -> Shapes:

@@ -20,6 +20,7 @@ import numpy as np
 from aegir.readers.bytes.architecture import Architecture
 from aegir.readers.bytes.byte_encoding import PAD, Grams, Symbols, read_grams
 from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint
+from aegir.readers.bytes.first_layer import FirstLayer, FirstReading
 from aegir.readers.bytes.gram_index import GramIndex
 from aegir.readers.bytes.heads import (
     ANSWER_PLACES,
@@ -99,6 +100,9 @@ class ByteModel:
         self._mixer = TableMixer.of(tensors, "mixer", self.architecture)
         self._heads = {name: Linear.of(tensors, f"heads.{name}") for name in checkpoint.heads}
         self._subject = Linear.of(tensors, "subject")
+        self._first = (
+            FirstLayer.of(tensors, "first", self.architecture) if self.architecture.first else None
+        )
         guess = self._embedding.symbols.T / np.float32(self.architecture.widths[0] ** 0.5)
         self._next = Linear(np.ascontiguousarray(guess), tensors["next_symbol"])
 
@@ -109,6 +113,18 @@ class ByteModel:
     def read(self, symbols: Symbols, state: ReaderState | None = None) -> ColumnReading:
         """Read symbols (B, T), filled with PAD on the right, from `state` or from the start."""
         return self._read(symbols, state, wkv7_chunked)
+
+    def begin(self, readings: F32) -> FirstReading:
+        """Return what the first layer's readings (B, FIRST_WIDTH) begin columns with."""
+        assert self._first is not None, "the architecture has no first layer"
+        return self._first(readings)
+
+    def read_from(self, symbols: Symbols, first: FirstReading) -> F32:
+        """Return vectors (B, column width + ANSWER_WIDTH) of symbols (B, T), read from these states, with the answers behind them."""
+        start = self.start(len(symbols))
+        state = ReaderState(start.grams, start.stage.with_matrices(first.states))
+        vectors = self.vectors(self.read(symbols, state)) + first.vectors
+        return np.hstack([vectors, first.answers])
 
     def step(self, symbols: Symbols, state: ReaderState) -> ColumnReading:
         """Read one more symbol (B,) of each column; PAD leaves a column unchanged."""

@@ -13,8 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from aegir.readers.bytes.byte_encoding import Symbols, encode_column, pad
+from aegir.readers.bytes.first_layer import read_first
 from aegir.readers.bytes.heads import (
     ALONE,
+    ANSWER_WIDTH,
     FINE_HEAD,
     NONE,
     OUTPUTS,
@@ -65,14 +67,33 @@ class TableScorer:
         self.model, self._temperature = model, temperature
 
     def score_beside(
-        self, tables: Sequence[Table], asked: Sequence[Sequence[bool]]
+        self,
+        tables: Sequence[Table],
+        asked: Sequence[Sequence[bool]],
+        first: Sequence[TableScores] | None = None,
     ) -> list[TableScores]:
-        """Return the scores of the columns that are asked about; of the others fewer cells are read, as context."""
+        """Return the scores of the columns that are asked about; of the others fewer cells are read, as context.
+
+        `first` is what the first layer says of the tables; a network that does not begin with it leaves it out.
+        """
         symbols = encode_tables(tables, self.model, asked)
+        if first is not None and self.model.architecture.first and symbols:
+            return self._score_from(tables, symbols, np.concatenate([*map(read_first, first)]))
         vectors = np.zeros((len(symbols), self.model.architecture.column_width), np.float32)
         for batch in batches_by_length(symbols):
             padded, _ = pad([symbols[i] for i in batch])
             vectors[batch] = self.model.vectors(self.model.read(padded))
+        return self.score_vectors(tables, symbols, vectors)
+
+    def _score_from(
+        self, tables: Sequence[Table], symbols: Sequence[Symbols], readings: F32
+    ) -> list[TableScores]:
+        """Return the scores of columns that are read from the first layer's readings (columns, FIRST_WIDTH)."""
+        width = self.model.architecture.column_width + ANSWER_WIDTH
+        vectors = np.zeros((len(symbols), width), np.float32)
+        for batch in batches_by_length(symbols):
+            padded, _ = pad([symbols[i] for i in batch])
+            vectors[batch] = self.model.read_from(padded, self.model.begin(readings[batch]))
         return self.score_vectors(tables, symbols, vectors)
 
     def score_vectors(

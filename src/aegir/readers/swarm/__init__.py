@@ -1,1 +1,1 @@
-"""The swarm in numpy, as it ships: network, annotator, pool of specialists."""
+"""The swarm in numpy: network, annotator, pool of specialists."""

@@ -1,9 +1,9 @@
-"""What a specialist's answer contributes beside that of a swarm: added among the types that it is to tell apart, and measured.
+"""What a specialist's answer contributes beside those that are given without it: added among the types that it is to tell apart, and measured.
 
     p'(t) = M p(t) q(t)^w / sum over the group of p q^w       for types t of the group; M = sum over the group of p
 
-p are the swarm's probabilities, q those of the specialist among the types of the group, w a weight that is fitted on columns other
-than those the gain is measured on. The probability of the group as a whole is the swarm's: a specialist that says "none of
+p are the probabilities without it, q those of the specialist among the types of the group, w a weight that is fitted on columns other
+than those the gain is measured on. The probability of the group as a whole stays: a specialist that says "none of
 these" outside its domain changes nothing there.
 
 The gain is the difference of the shares of columns that are right, with the specialist and without, column by column. Its interval
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aegir.readers.swarm.confusions import TYPES, JudgedColumns
+from aegir.readers.swarm.judged_columns import TYPES, JudgedColumns
 from aegir_rl.base.arrays import F32, I64
 from aegir_rl.offline.intervals import estimate_gain
 

@@ -57,7 +57,7 @@ from aegir_rl.base.arrays import F32, I64
 from aegir_rl.base.errors import UsageError
 
 ROWS_AT_ONCE = 256
-"""Columns read together: their states take 40 KB each and agent in the layout that ships."""
+"""Columns read together: their states take 40 KB each and agent in the layout of `bytes.safetensors`."""
 SWARM_NAME, PRIMARY_NAME, ENDING = "swarm.safetensors", "primary.safetensors", ".safetensors"
 Find = Callable[[str, Path], FamilyModel]
 """Family and file to the model; raises UsageError for an unknown family. The file may be missing where weights ship."""
@@ -93,16 +93,6 @@ class SpecialistOutput(Contribution):
 
     rows: I64
     time: Lap
-
-
-@dataclass(frozen=True, slots=True)
-class RoutedColumns:
-    """What the router sees of columns, and what it decides."""
-
-    hidden: F32
-    """(B, D) the routing hidden."""
-    scores: F32
-    """(B, N)"""
 
 
 class SwarmModel:
@@ -182,21 +172,11 @@ class SwarmModel:
             specialists.append(ByteSpecialist(ByteModel(loaded.checkpoint)))
         return cls(ByteModel(checkpoint), specialists, weights, workers)
 
-    @property
-    def routing_width(self) -> int:
-        """D of the routing hidden."""
-        return int(self._router.weight.shape[1])
-
     def score(self, symbols: Symbols) -> F32:
         """Return the router's scores (B, N) of columns (B, T)."""
-        return self.route(symbols).scores
-
-    def route(self, symbols: Symbols) -> RoutedColumns:
-        """Return what the router sees of columns (B, T), and its scores."""
         first = symbols[:, : self.settings.routing_symbols]
         parts = [self.primary.routing_hidden(first[part]) for part in _parts(len(symbols))]
-        hidden = np.concatenate(parts)
-        return RoutedColumns(hidden, self._router(hidden))
+        return self._router(np.concatenate(parts))
 
     def activate(self, scores: F32) -> Flags:
         """Return (B, N) which specialists the router's scores (B, N) switch on."""
@@ -206,7 +186,7 @@ class SwarmModel:
     def read(
         self, symbols: Symbols, activation: Flags | None = None, scores: F32 | None = None
     ) -> SwarmReading:
-        """Read columns (B, T); `activation` (B, N) replaces the router's threshold, `scores` (B, N) are those of `route`."""
+        """Read columns (B, T); `activation` (B, N) replaces the router's threshold, `scores` (B, N) are those of `score`."""
         clock = LapClock()
         scores = self.score(symbols) if scores is None else scores
         active = self.activate(scores) if activation is None else activation

@@ -57,3 +57,14 @@ def test_fewer_than_thirty_answers_promise_nothing():
     assert threshold_for_precision(np.full(29, 0.9), np.ones(29, bool), 0.9) is None
     assert threshold_for_precision(np.full(30, 0.9), np.ones(30, bool), 0.9) is not None
     assert threshold_for_precision(np.zeros(0), np.zeros(0, bool), 0.9) is None
+
+
+def test_with_doubt_a_precision_is_reached_with_its_standard_errors_to_spare():
+    """Of 400 answers at 0.9 0.91 are right: 0.9 + 2 * sqrt(0.9 * 0.1 / 400) = 0.93 is not reached; the 100 at 0.95 are all right."""
+    confidence = np.repeat([0.95, 0.9], [100, 300])
+    right = np.ones(400, bool)
+    right[-36:] = False
+    plain = threshold_for_precision(confidence, right, 0.9)
+    doubted = threshold_for_precision(confidence, right, 0.9, doubt=2.0)
+    assert plain is not None and plain.threshold == 0.9
+    assert doubted is not None and doubted.threshold == 0.95

@@ -24,6 +24,7 @@ PARTS = {
     "stage over bytes": "reader.stage",
     "symbols and pooling": "reader",
     "table mixer": "mixer",
+    "beginning with the first layer": "first",
     "heads, subject, next symbol": "",
 }
 

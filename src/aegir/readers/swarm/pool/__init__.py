@@ -4,7 +4,7 @@ specialist_pool    who is warm, who is dropped; budgets, and what one table has 
 location           where they are kept; importing it loads nothing else
 entry              what is known about a specialist without loading it: manifests
 loading            weights, memory-mapped and checked against their manifests
-changes            adding, removing, switching off
+changes            adding and removing
 measuring          what a specialist costs, and how well it answers columns of each kind
 """
 

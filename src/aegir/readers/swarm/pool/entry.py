@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from aegir.readers.bytes.heads import OUTPUTS
 from aegir.readers.ngrams.specialist import NGRAMS
@@ -32,7 +32,6 @@ from aegir_rl.base.text import parse_json
 FORMAT = "aegir-pool-1"
 BYTES = "bytes"
 FAMILIES = (BYTES, NGRAMS)
-Origin = Literal["shipped", "user"]
 LEAST_TABLES = 10
 """A specialist is called only if its weight was fitted on so many labelled tables, and its gain measured on as many others."""
 MEMORY_PER_BYTE = 4
@@ -111,7 +110,6 @@ class PoolEntry:
     """CPU nanoseconds per byte of column text, measured on made-up columns when it was added."""
     scores: Mapping[str, KindScore] = field(default_factory=dict)
     """Kind of the vocabulary to scores, where they are known."""
-    origin: Origin = "user"
     added: str = ""
     """When it was added, in UTC, as ISO 8601 has it."""
     validation: SpecialistValidation | None = None
@@ -124,7 +122,7 @@ class PoolEntry:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what its manifest has, and where it is; JSON."""
-        own = {"file": str(self.file), "origin": self.origin, "asked": self.asked}
+        own = {"file": str(self.file), "asked": self.asked}
         return {"validation": None, **_content(self), **own}
 
 
@@ -152,7 +150,7 @@ def save_entry(entry: PoolEntry) -> Path:
     return path
 
 
-def load_entry(path: Path, origin: Origin) -> PoolEntry:
+def load_entry(path: Path) -> PoolEntry:
     """Read what `save_entry` wrote; raise UsageError for anything else."""
     try:
         record = parse_json(path.read_text(encoding="utf-8"))
@@ -165,7 +163,7 @@ def load_entry(path: Path, origin: Origin) -> PoolEntry:
             f"{path} is of a specialist for another vocabulary; train it again with this version of Aegir"
         )
     try:
-        return _entry(record, path, origin)
+        return _entry(record, path)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UsageError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else error
         raise UsageError(
@@ -173,16 +171,14 @@ def load_entry(path: Path, origin: Origin) -> PoolEntry:
         ) from None
 
 
-def load_entries(
-    folder: Path | None, origin: Origin
-) -> tuple[dict[str, PoolEntry], dict[str, str]]:
+def load_entries(folder: Path | None) -> tuple[dict[str, PoolEntry], dict[str, str]]:
     """Return the entries of a folder by name, and a sentence for every manifest that cannot be used."""
     entries: dict[str, PoolEntry] = {}
     refused: dict[str, str] = {}
     for path in manifest_files(folder):
         name = path.name.removesuffix(MANIFEST_ENDING)
         try:
-            entries[name] = load_entry(path, origin)
+            entries[name] = load_entry(path)
         except UsageError as error:
             refused[name] = str(error)
     return entries, refused
@@ -191,13 +187,13 @@ def load_entries(
 def _content(entry: PoolEntry) -> dict[str, Any]:
     """Return the fields of a manifest."""
     record = asdict(entry)
-    del record["file"], record["origin"]
+    del record["file"]
     if entry.validation is None:
         del record["validation"]
     return record
 
 
-def _entry(record: Mapping[str, Any], path: Path, origin: Origin) -> PoolEntry:
+def _entry(record: Mapping[str, Any], path: Path) -> PoolEntry:
     """Raise KeyError, TypeError or ValueError for a record that is no entry."""
     name, digests = check_name(record["name"]), ("weights_sha256", "file_sha256")
     if path.name != f"{name}{MANIFEST_ENDING}":
@@ -220,7 +216,6 @@ def _entry(record: Mapping[str, Any], path: Path, origin: Origin) -> PoolEntry:
         memory=int(_number(record, "memory", 1, MEMORY_PER_BYTE * size)),
         cost_per_byte=_number(record, "cost_per_byte", 0),
         scores={kind: _score(score) for kind, score in record["scores"].items()},
-        origin=origin,
         added=check_text(record["added"], "the time of adding"),
         validation=None if validation is None else _validation(validation),
     )

@@ -1,7 +1,6 @@
 """Where specialists are kept, and which manifests are there; importing this loads nothing else of the pool.
 
-Shipped specialists lie with the swarm that ships; those of the user in $AEGIR_SWARM, else in the folder `swarm` of the user's
-folder ($AEGIR_HOME, else $XDG_DATA_HOME/aegir, else ~/.local/share/aegir).
+The folder is $AEGIR_SWARM, else `swarm` in the user's folder ($AEGIR_HOME, else $XDG_DATA_HOME/aegir, else ~/.local/share/aegir).
 """
 
 import os

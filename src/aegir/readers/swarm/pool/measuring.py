@@ -14,7 +14,7 @@ from aegir.readers.bytes.architecture import Reading
 from aegir.readers.bytes.byte_encoding import encode_column, pad
 from aegir.readers.bytes.heads import ANSWER_PLACES, ANSWER_WIDTH, NONE, TYPES_HEAD
 from aegir.readers.bytes.scoring import batches_by_length
-from aegir.readers.swarm.confusions import TYPES
+from aegir.readers.swarm.judged_columns import TYPES
 from aegir.readers.swarm.pool.entry import KindScore
 from aegir.readers.swarm.specialists import ByteSpecialist, SpecialistModel
 from aegir.tables.labelled import ColumnLabels, LabelledTable

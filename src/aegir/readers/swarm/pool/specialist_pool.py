@@ -23,9 +23,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal
 
-from aegir.readers.swarm.annotator import SHIPPED
-from aegir.readers.swarm.pool.changes import SETTINGS_FILE, load_disabled
-from aegir.readers.swarm.pool.entry import PoolEntry, load_entries, manifest_of
+from aegir.readers.swarm.pool.entry import PoolEntry, load_entries
 from aegir.readers.swarm.pool.loading import load_model
 from aegir.readers.swarm.pool.location import swarm_folder
 from aegir.readers.swarm.specialists import SpecialistModel
@@ -87,7 +85,7 @@ class SpecialistPool:
     ) -> None:
         self.budget, self.folder = budget or SpawnBudget(), folder
         self.entries = dict(entries)
-        """Those whose manifests can be read, shipped ones first, by name."""
+        """Those whose manifests can be read, by name."""
         self._refused = dict(refused or {})
         self._warm: dict[str, SpecialistModel] = {}  # the least recently used first
         self._lock = Lock()
@@ -96,26 +94,10 @@ class SpecialistPool:
     def open(
         cls, folder: Path | None = None, budget: SpawnBudget | None = None
     ) -> "SpecialistPool":
-        """Return the shipped specialists and those of the user's folder, all of them cold.
-
-        `folder` replaces the user's folder. A shipped specialist that the user has switched off is left out.
-        """
+        """Return the specialists of the user's folder, or of `folder`, all of them cold."""
         folder = folder if folder is not None else swarm_folder()
-        shipped, refused = load_entries(SHIPPED, "shipped")
-        own, refused_own = load_entries(folder, "user")
-        try:
-            disabled = load_disabled(folder)
-        except UsageError as error:
-            disabled = frozenset()
-            refused[SETTINGS_FILE] = str(error)
-        for name in own.keys() & shipped.keys():
-            refused[str(own.pop(name).file)] = (
-                f"a specialist {name!r} ships with Aegir; add the one in {folder} under another --name"
-            )
-        used = {name: entry for name, entry in shipped.items() if name not in disabled}
-        for name, reason in refused_own.items():
-            refused[str(manifest_of(folder, name)) if folder and name in used else name] = reason
-        return cls({**used, **own}, budget, folder, refused)
+        entries, refused = load_entries(folder)
+        return cls(entries, budget, folder, refused)
 
     @property
     def refused(self) -> Mapping[str, str]:

@@ -1,19 +1,11 @@
-"""Which types are confused, which groups are proposed, and what a specialist's answer adds."""
+"""What a specialist's answer adds to those of an annotator, on columns whose types are known."""
 
 import numpy as np
 import pytest
 
 from aegir.readers.scores import Explanation, TableScores
 from aegir.readers.swarm.added_answer import add_answer, fit_weight, measure_gain, type_indices
-from aegir.readers.swarm.confusions import (
-    TYPES,
-    ConfusedTypes,
-    JudgedColumns,
-    count_confusions,
-    judge,
-    propose,
-    propose_groups,
-)
+from aegir.readers.swarm.judged_columns import TYPES, JudgedColumns, judge
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UsageError
@@ -36,37 +28,6 @@ def judged(best: list[int], said: list[int], tables: list[int] | None = None) ->
         np.array(tables if tables is not None else range(count)),
         probabilities,
     )
-
-
-def test_confusions_are_counted_both_ways_and_without_none():
-    columns = judged([PHONE, FAX, FAX, PHONE, DATE, NONE], [FAX, PHONE, PHONE, PHONE, NONE, DATE])
-    assert count_confusions(columns) == {("faxNumber", "telephone"): 3}
-    assert propose(columns) == [ConfusedTypes(("faxNumber", "telephone"), 3, 4)]
-
-
-def test_groups_are_connected_disjoint_and_the_worst_comes_first():
-    pairs = {
-        ("a", "b"): 20,
-        ("b", "c"): 5,
-        ("c", "d"): 1,
-        ("e", "f"): 9,
-        ("f", "g"): 4,
-        ("h", "i"): 1,
-    }
-    # c joins a and b (5 is a tenth of 20 and more), d does not (1 is less); h and i are confused once: chance
-    groups = propose_groups(pairs, {"a": 30, "c": 2, "e": 7})
-    assert groups == [
-        ConfusedTypes(("a", "b", "c"), 25, 32),
-        ConfusedTypes(("e", "f", "g"), 13, 7),
-    ]
-
-
-def test_a_group_has_at_most_eight_types():
-    pairs = {(f"t{number:02}", f"t{number + 1:02}"): 10 for number in range(20)}
-    groups = propose_groups(pairs, {})
-    assert [len(group.types) for group in groups][:2] == [8, 8]
-    names = [name for group in groups for name in group.types]
-    assert len(names) == len(set(names))
 
 
 def test_an_answer_is_added_within_the_group_and_leaves_the_rest_alone():

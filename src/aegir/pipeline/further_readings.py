@@ -1,13 +1,11 @@
-"""Who can be asked about a column that stays ambiguous, and how much an answer counts.
+"""Further readings of a column that stays ambiguous: the n-gram networks again, on cells that nobody has read yet.
 
-    Readings    the n-gram networks again, on cells that nobody has read yet:      log P += w (log N - log N_1)
-    Swarm       a primary and its specialists, on the whole table:                 log P += w log S
-    Added       the user's own specialists, among the types that they tell apart:  added_specialists.py
+    log P += w (log N - log N_1)
 
-N_1 is what the networks said at first, N the mean of all their readings, S what the swarm says. The weights are small because
-the first pass has heard most of it: they gained most on held-out tables (docs/log.md), and not much.
+N_1 is what the networks said at first, N the mean of all their readings. The weight is small because the first pass has read most
+of it: it gained most on held-out tables (docs/log.md), and not much.
 
-Promise: what a witness says of a table depends on that table alone, bit for bit.
+Promise: what a reading adds to a table depends on that table alone, bit for bit.
 """
 
 from collections.abc import Sequence
@@ -19,11 +17,11 @@ import numpy as np
 from aegir.readers.mixing import with_none
 from aegir.readers.ngrams.column_inputs import CELLS
 from aegir.readers.rules.judge import RuleVerdict
-from aegir.readers.scores import Annotator, Probabilities
+from aegir.readers.scores import Probabilities
 from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import F32, Bools
 
-READINGS_WEIGHT, SWARM_WEIGHT = np.float32(0.6), np.float32(0.2)
+READINGS_WEIGHT = np.float32(0.6)
 FLOOR = np.float32(1e-5)
 DEALT = 4
 """Parts of the cells that the first reading left; a fourth further reading gained nothing and is not made."""
@@ -93,9 +91,3 @@ def unread_cells(column: Column, reading: int) -> tuple[str, ...]:
     if len(cells) <= CELLS or not rest:
         return ()
     return Column(column.name, tuple(rest[reading - 1 :: DEALT])).spread(CELLS)
-
-
-def read_by_swarm(swarm: Annotator, table: Table) -> Logs:
-    """Return what the swarm adds to log probabilities."""
-    (scores,) = swarm.score([table])
-    return {"types": SWARM_WEIGHT * np.log(with_none(scores.types) + FLOOR)}
