@@ -272,7 +272,9 @@ class PolicyEvaluation:
             **self.compared.as_dict(),
             "single_workers": self.singles.as_dict(),
             "risk_coverage": [point.as_dict() for point in self.curve],
-            "truth": None if self.truth is None else self.truth.as_dict(),
+            "truth": None
+            if self.truth is None
+            else {**self.truth.as_dict(), "best": self.log.actions[self.truth.best]},
         }
 
 

@@ -78,5 +78,11 @@ def true_values(known: Floats, chosen: Ints, static: Ints, groups: Ints) -> Trut
     """The value of choosing these workers (E,) and of the static table's (E,), and their differences."""
     rows, best = np.arange(len(known)), int(known.mean(axis=0).argmax())
     own, baseline = known[rows, chosen], known[rows, static]
-    compared = (own, baseline, own - baseline, own - known[:, best], known.max(axis=1) - own)
-    return Truth(*(estimate_mean(each, groups) for each in compared), best)
+    return Truth(
+        policy=estimate_mean(own, groups),
+        static=estimate_mean(baseline, groups),
+        difference=estimate_mean(own - baseline, groups),
+        over_best=estimate_mean(own - known[:, best], groups),
+        regret=estimate_mean(known.max(axis=1) - own, groups),
+        best=best,
+    )

@@ -180,17 +180,22 @@ class LoggedDecisions:
         or (N,); outcomes: action to (N,), what it would have earned, where that is known of every action.
         """
         rows = PlainRows.read(features, action, reward, propensity, group, episode, name)
+        names = tuple(feature_names or map("x{}".format, range(rows.features.shape[1])))
+        if len(names) != rows.features.shape[1]:
+            raise UsageError(
+                f"{name} has {rows.features.shape[1]} features and {len(names)} feature_names; expected one name for each"
+            )
         known = {str(key): np.asarray(each, np.float64) for key, each in (outcomes or {}).items()}
         actions = names_of(rows.action, known, baseline, name)
         numbers = {each: number for number, each in enumerate(actions)}
         first = np.unique(rows.episode, return_index=True)[1]
         return cls(
             name=name,
-            feature_names=tuple(feature_names or map("x{}".format, range(rows.features.shape[1]))),
+            feature_names=names,
             features=rows.features,
             actions=actions,
             action=np.array([numbers[each] for each in rows.action], np.int64),
-            baseline=_baseline_of(baseline, numbers, rows.order),
+            baseline=_baseline_of(baseline, numbers, rows.order, name),
             reward=rows.reward,
             propensity=rows.propensity,
             episode=rows.episode,
@@ -243,11 +248,15 @@ class LoggedDecisions:
 
 
 def _baseline_of(
-    baseline: str | npt.ArrayLike | None, numbers: Mapping[str, int], order: Ints
+    baseline: str | npt.ArrayLike | None, numbers: Mapping[str, int], order: Ints, name: str
 ) -> Ints:
     """(N,) numbers of what would be done without a policy."""
     if baseline is None:
         return np.full(len(order), UNKNOWN)
+    if np.shape(baseline) not in ((), order.shape):
+        raise UsageError(
+            f"baseline of {name} has shape {np.shape(baseline)} for {len(order):,} actions; expected one name, or one row for each"
+        )
     names = np.broadcast_to(np.asarray(baseline).astype(str), order.shape)[order]
     return np.array([numbers[each] for each in names], np.int64)
 

@@ -82,6 +82,7 @@ def test_a_gain_on_such_a_log_is_found_and_beats_the_best_single_worker(
     assert record["difference"]["low"] < truth["value"] < record["difference"]["high"]
     assert record["single_workers"]["gain_over_best"]["low"] > 0
     assert 0 <= record["truth"]["regret"]["value"] < 0.2
+    assert record["truth"]["best"] in ("large", "small")
     report = run("rl", "analyze-rewards", "--data", log, "--json")
     assert json.loads(report.out)["reward"] == "as logged"
     assert json.loads(report.out)["sensitivity"] == []

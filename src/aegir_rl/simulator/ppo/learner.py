@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from aegir_rl.base.arrays import F32, Floats, Ints, softmax
+from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.offline.learning import Standardised
 from aegir_rl.offline.network import Adam, Network
@@ -73,6 +74,11 @@ class ActorStart:
     @classmethod
     def of_policy(cls, policy: RoutingPolicy, table: OutcomeTable) -> "ActorStart":
         """The layers of a policy; the temperature goes into the last one, and actions into the order of the table."""
+        if policy.kind == "always":
+            raise UsageError(
+                f"the policy {policy.version} always takes one action, so PPO would never see another; begin with one of "
+                "`aegir rl train-bc` or `train-cql`, or with a random one"
+            )
         columns, numbers = match_policy(policy, table)
         sizes = (len(policy.features), *(len(bias) for bias in policy.biases[:-1]))
         actor = Network((*sizes, len(table.actions)))

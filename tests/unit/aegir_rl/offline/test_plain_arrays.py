@@ -81,6 +81,8 @@ def test_known_outcomes_stand_beside_the_log():
         ({"propensity": [0.5, 1.5]}, "propensity of the log is 1.5 in row 1"),
         ({"features": [[1.0], [np.inf]]}, "features of the log is [inf] in row 1"),
         ({"features": np.zeros((3, 1))}, "features of the log has shape (3, 1) for 2 actions"),
+        ({"baseline": ["a"] * 3}, "baseline of the log has shape (3,) for 2 actions"),
+        ({"feature_names": ["x", "y"]}, "has 1 features and 2 feature_names; expected one name"),
         ({"action": []}, "the log is empty; expected at least one decision"),
         ({"group": ["g", "h"], "episode": [1, 1]}, "decisions in the groups 'g' and 'h'"),
         ({"outcomes": {"a": [1, 2]}}, "outcomes of the log lack the action 'b'"),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from aegir_rl.base.arrays import softmax
+from aegir_rl.base.errors import UsageError
 from aegir_rl.offline.network import Adam, Network
-from aegir_rl.offline.policy import RoutingPolicy
+from aegir_rl.offline.policy import RoutingPolicy, always
 from aegir_rl.offline.reward_v1 import RewardWeights, compute_reward_v1
 from aegir_rl.rl.clipped_objective import PpoForm
 from aegir_rl.simulator.episodes import Budget, feature_names
@@ -176,3 +177,8 @@ def test_an_optimiser_goes_on_from_its_saved_state():
         elif number > 3:
             second.step(flats[1], gradient, 0.1)
     assert (flats[0] == flats[1]).all()
+
+
+def test_a_policy_that_always_takes_one_action_is_no_start():
+    with pytest.raises(UsageError, match="always takes one action, so PPO would never see another"):
+        ActorStart.of_policy(always(TABLE.actions[0], NAMES, TABLE.actions), TABLE)
