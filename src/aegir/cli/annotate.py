@@ -31,8 +31,8 @@ from aegir.pipeline.run import (
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl
+from aegir.tables.formats import is_remote
 from aegir.tables.readers import read_database
-from aegir.tables.remote_names import is_remote
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.base.text import amount
 from aegir_rl.processes import CAN_FORK, count_cores
