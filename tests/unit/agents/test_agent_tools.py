@@ -1,6 +1,7 @@
 """What an agent may ask: folders it may read, values it never sees, and bounded answers."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -218,9 +219,7 @@ def test_what_a_large_folder_leaves_out_is_said(lake: Path):
     write_table(lake / "wide.csv", [("1",) * 1_001], tuple(f"c{n}" for n in range(1_001)))
     (lake / "two").mkdir()
     for name in ("a.csv", "b.csv"):
-        (lake / "wide.csv").copy(lake / "two" / name) if hasattr(Path, "copy") else (
-            lake / "two" / name
-        ).write_bytes((lake / "wide.csv").read_bytes())
+        shutil.copy(lake / "wide.csv", lake / "two" / name)
     answer = tools_for(lake).annotate("two")
     assert [table["table"] for table in answer["tables"]] == ["a.csv"]
     assert "left out, from" in answer["notes"][0]

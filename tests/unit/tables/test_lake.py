@@ -367,5 +367,7 @@ def test_of_ten_thousand_objects_one_percent_is_read_in_flat_memory(tmp_path: Pa
             warnings, peak = json.loads(done.out)
             peaks.append(peak)
     assert warnings[0] == "sampled 20 of 10,000 files"
-    assert float(re.search(r"\(([\d.e-]+) %\)", warnings[1])[1]) <= 1
+    share = re.search(r"\(([\d.e-]+) %\)", warnings[1])
+    assert share is not None
+    assert float(share[1]) <= 1
     assert peaks[1] < 1.3 * peaks[0]
