@@ -103,6 +103,22 @@ def s3_server() -> Iterator[str]:
 
 def upload(endpoint: str, folder: Path, prefix: str = "") -> None:
     """Put the files of a folder into the bucket."""
+    client = _client(endpoint)
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            name = f"{prefix}{path.relative_to(folder).as_posix()}"
+            client.put_object(Bucket=BUCKET, Key=name, Body=path.read_bytes())
+
+
+def upload_many(endpoint: str, content: bytes, folder: str, count: int) -> None:
+    """Put the same content into the bucket so many times, in partitions of a hundred."""
+    client = _client(endpoint)
+    for number in range(count):
+        name = f"{folder}/day={number // 100:03}/part-{number}.parquet"
+        client.put_object(Bucket=BUCKET, Key=name, Body=content)
+
+
+def _client(endpoint: str) -> Any:
     import boto3
 
     client = boto3.client(
@@ -113,7 +129,4 @@ def upload(endpoint: str, folder: Path, prefix: str = "") -> None:
         aws_secret_access_key="secret",
     )
     client.create_bucket(Bucket=BUCKET)
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            name = f"{prefix}{path.relative_to(folder).as_posix()}"
-            client.put_object(Bucket=BUCKET, Key=name, Body=path.read_bytes())
+    return client

@@ -189,7 +189,7 @@ class AgentTools:
     def _one_table(self, path: str, name: str | None) -> MaskedTable:
         """The table of a file, or the one of this name."""
         place = self.folders.find(path)
-        if place.is_dir():
+        if place.is_dir() and self.folders.find_tables(path, self._say) != [place]:
             raise UsageError(f"{path} is a folder; name a file in it (annotate lists them)")
         answers = list(annotate_linked([place], self.prepared))
         for each in answers:

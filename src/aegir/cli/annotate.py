@@ -31,8 +31,8 @@ from aegir.pipeline.run import (
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl
+from aegir.tables.formats import is_remote
 from aegir.tables.readers import read_database
-from aegir.tables.remote_names import is_remote
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.base.text import amount
 from aegir_rl.processes import CAN_FORK, count_cores
@@ -193,8 +193,10 @@ def _read_databases(sources: Iterable[object], settings: AnnotationSettings) -> 
 
 def _count_workers(asked: int | None, files: Sequence[str | DatabaseUrl]) -> int:
     """How many processes annotate the files: as many as asked for, or as pay; 1 where only this one can read them."""
-    if len(files) == 1 or any(isinstance(file, DatabaseUrl) or file == "-" for file in files):
-        return 1
+    if len(files) == 1 or any(
+        isinstance(file, DatabaseUrl) or file == "-" or is_remote(file) for file in files
+    ):
+        return 1  # clients of object stores have threads, which a process that forks must not have
     from aegir.pipeline.worker_pool import choose_workers
 
     statuses = []

@@ -33,8 +33,7 @@ from aegir.pipeline.compared import (
 )
 from aegir.pipeline.run import Failure, Prepared, find_places, load_reviews, prepare
 from aegir.tables.database_urls import parse_database_url
-from aegir.tables.formats import is_url
-from aegir.tables.remote_names import is_remote, shown
+from aegir.tables.formats import is_remote, is_url, show_address
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
 
@@ -137,7 +136,11 @@ def _find(side: str, tables: tuple[str, ...]) -> list[object] | None:
 def _shown(side: str) -> str:
     """The name of a side; an address without its password."""
     return (
-        shown(side) if is_remote(side) else str(parse_database_url(side)) if is_url(side) else side
+        show_address(side)
+        if is_remote(side)
+        else str(parse_database_url(side))
+        if is_url(side)
+        else side
     )
 
 

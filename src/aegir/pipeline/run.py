@@ -30,10 +30,9 @@ from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator, TableScores
 from aegir.tables.database_urls import DatabaseUrl, parse_database_url
-from aegir.tables.formats import find_table_files, is_expanded, is_url
+from aegir.tables.formats import find_table_files, is_expanded, is_remote, is_url, show_address
 from aegir.tables.overrides import NO_OVERRIDES, Overrides
 from aegir.tables.readers import read_tables
-from aegir.tables.remote_names import is_remote, shown
 from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError
 
@@ -287,7 +286,7 @@ def find_places(
         if is_remote(source):
             from aegir.tables.lake import find_remote
 
-            name = shown(name)
+            name = show_address(name)
             return find_remote(str(source))
         if is_url(source):
             name = name.partition("://")[0] + "://…"  # a password may follow
@@ -378,7 +377,7 @@ def read_source(
         yield source
         return
     name = str(source) if isinstance(source, str | Path | DatabaseUrl) else "table"
-    name = shown(name) if is_remote(source) else name
+    name = show_address(name) if is_remote(source) else name
     if name == "-" and sys.stdin is None:
         yield Failure(name, "standard input is closed; give a file, or pipe a table in")
         return

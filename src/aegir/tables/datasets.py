@@ -25,11 +25,10 @@ from aegir.tables.dataset_folders import (
     PARTITION,
     is_table_folder,
 )
-from aegir.tables.formats import Format
+from aegir.tables.formats import Format, show_address
 from aegir.tables.parquet_part import BUDGET, EndKept, fetch_part, read_footer
 from aegir.tables.reader_process import read_in_process
 from aegir.tables.remote_files import RemoteFiles
-from aegir.tables.remote_names import shown
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.temporary import private_folder
@@ -115,7 +114,9 @@ def read_dataset(
     for number, index in enumerate(chosen):
         file = dataset.files[index]
         rows = request.rows * (number + 1) // len(chosen) - request.rows * number // len(chosen)
-        part = replace(request, rows=max(1, rows), label=shown(file.path) if files else file.path)
+        part = replace(
+            request, rows=max(1, rows), label=show_address(file.path) if files else file.path
+        )
         try:
             for table in _read_file(file, part, files, len(chosen)):
                 parts.setdefault(table.name, []).append((file, table))

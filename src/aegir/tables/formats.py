@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from itertools import dropwhile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from aegir_rl.base.errors import UnreadableTable, UsageError, reason_of
 from aegir_rl.base.text import read_tsv
@@ -65,6 +66,9 @@ SUFFIXES = (
     *(".sqlite", ".sqlite3", ".db", ".db3", ".duckdb", ".zip"),
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+WEB = ("http", "https")
+STORES = {"s3": "s3fs", "gs": "gcsfs", "abfs": "adlfs", "az": "adlfs"}
+"""Schemes of object stores, and the package that fsspec needs for each."""
 COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -90,6 +94,17 @@ def has_known_suffix(name: str) -> bool:
 def is_url(source: object) -> bool:
     """Whether a source looks like an address of any scheme."""
     return isinstance(source, str) and _SCHEME.match(source) is not None
+
+
+def is_remote(source: object) -> bool:
+    """Whether a source is an address of files."""
+    return is_url(source) and str(source).partition("://")[0].lower() in (*WEB, *STORES)
+
+
+def show_address(address: str) -> str:
+    """An address as it may be shown: without user, password, parameters and fragment."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def find_table_files(

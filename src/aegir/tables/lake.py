@@ -18,10 +18,16 @@ from aegir.tables.datasets import (
     partitioned,
     read_dataset,
 )
-from aegir.tables.formats import MAGIC_LENGTH, Format, has_known_suffix, recognise
+from aegir.tables.formats import (
+    MAGIC_LENGTH,
+    WEB,
+    Format,
+    has_known_suffix,
+    recognise,
+    show_address,
+)
 from aegir.tables.readers import read_stream, read_text
 from aegir.tables.remote_files import RangeFile, RemoteFiles, open_files
-from aegir.tables.remote_names import WEB, shown
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UnreadableTable, UsageError
 
@@ -44,7 +50,7 @@ def find_remote(address: str) -> list[str]:
     tables = [file for file in found if has_known_suffix(file)]
     if not tables:
         raise UsageError(
-            f"{shown(address)} holds no tables; give a file, or a folder with Parquet, CSV or JSON files"
+            f"{show_address(address)} holds no tables; give a file, or a folder with Parquet, CSV or JSON files"
         )
     return _with_datasets(folder, tables, found)
 
@@ -92,7 +98,7 @@ def read_remote(address: str, request: Request) -> Iterator[Table]:
             raise UnreadableTable(
                 f"{request.label} is {format_} data of {raw.size >> 20:,} MB, which is read whole; download it, and give the file"
             )
-        tables = read_stream(ByteStream(io.BufferedReader(raw, BLOCK)), request)  # type: ignore[arg-type]
+        tables = read_stream(ByteStream(io.BufferedReader(raw, BLOCK)), request)
     yield from _with_share(tables, files, raw.size)
 
 

@@ -42,9 +42,16 @@ from aegir.tables.byte_stream import (
 )
 from aegir.tables.database_urls import FILES, DatabaseUrl, parse_database_url
 from aegir.tables.delimited import read_delimited, read_header
-from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, is_url, recognise
+from aegir.tables.formats import (
+    COMPRESSED,
+    MAGIC_LENGTH,
+    Format,
+    is_remote,
+    is_url,
+    recognise,
+    show_address,
+)
 from aegir.tables.overrides import NO_OVERRIDES, Overrides
-from aegir.tables.remote_names import is_remote, shown
 from aegir.tables.table import Table, without_cells
 from aegir.tables.text_decoding import decode_sample
 from aegir_rl.base.errors import UnreadableTable, UsageError
@@ -100,7 +107,7 @@ def _read_any(
     elif is_remote(source):
         from aegir.tables.lake import read_remote
 
-        label = shown(str(source))
+        label = show_address(str(source))
         title = label.rstrip("/").rpartition("/")[2] or label
         yield from read_remote(str(source), Request(name or title, title, label, label, **how))
     elif isinstance(source, DatabaseUrl) or is_url(source):

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 from urllib.parse import SplitResult, urlsplit
 
-from aegir.tables.remote_names import STORES, WEB, shown
+from aegir.tables.formats import STORES, WEB, show_address
 from aegir_rl.base.errors import UnreadableTable, UsageError
 
 CREDENTIALS = {
@@ -65,7 +65,9 @@ class WebFiles:
         with self._asked("HEAD", path, {}) as (response, _):
             length = response.headers.get("Content-Length", "")
         if not length.isdigit():
-            raise UnreadableTable(f"{shown(path)} has no length; download it, and give the file")
+            raise UnreadableTable(
+                f"{show_address(path)} has no length; download it, and give the file"
+            )
         return int(length)
 
     def read(self, path: str, start: int, end: int) -> bytes:
@@ -85,13 +87,15 @@ class WebFiles:
         return content
 
     def find(self, path: str) -> dict[str, int]:
-        raise UsageError(f"{shown(path)} is a web address, which cannot be listed; name a file")
+        raise UsageError(
+            f"{show_address(path)} is a web address, which cannot be listed; name a file"
+        )
 
     @contextmanager
     def _asked(
         self, method: str, path: str, headers: dict[str, str]
     ) -> Iterator[tuple[http.client.HTTPResponse, str]]:
-        parts, name = urlsplit(path), shown(path)
+        parts, name = urlsplit(path), show_address(path)
         connection = _connect(parts)
         try:
             target = parts.path or "/"
@@ -99,7 +103,7 @@ class WebFiles:
             connection.request(method, target, headers={"Accept-Encoding": "identity", **headers})
             response = connection.getresponse()
             if response.status in REDIRECTS:
-                place = shown(response.headers.get("Location", "elsewhere"))
+                place = show_address(response.headers.get("Location", "elsewhere"))
                 raise UnreadableTable(
                     f"{name} leads to {place}, which was not asked for; give that address"
                 )
@@ -152,7 +156,7 @@ class StoreFiles:
     def size(self, path: str) -> int:
         size = self._ask(path, lambda: self._store.info(path)["size"])
         if size is None:
-            raise UnreadableTable(f"{shown(path)} is no file")
+            raise UnreadableTable(f"{show_address(path)} is no file")
         return int(size)
 
     def read(self, path: str, start: int, end: int) -> bytes:
@@ -174,7 +178,7 @@ class StoreFiles:
         try:
             return ask()
         except Exception as error:  # each provider has exceptions of its own
-            raise self._failure(shown(path), error) from None
+            raise self._failure(show_address(path), error) from None
 
     def _failure(self, name: str, error: Exception) -> UnreadableTable:
         kind = type(error).__name__

@@ -15,7 +15,7 @@ from typing import Any
 
 from aegir.tables.dataset_folders import ICEBERG_METADATA
 from aegir.tables.datasets import DataFile, Dataset
-from aegir.tables.remote_names import shown
+from aegir.tables.formats import show_address
 from aegir_rl.base.errors import UnreadableTable, UsageError
 
 _NUMBER = re.compile(r"v?([0-9]{1,18})")
@@ -60,7 +60,7 @@ def _check_inside(place: str, paths: Iterable[str]) -> None:
 
 def shown_place(place: str) -> str:
     """A folder or an address as it may be shown."""
-    return shown(place) if "://" in place else place
+    return show_address(place) if "://" in place else place
 
 
 def _version(path: str) -> tuple[int, str]:

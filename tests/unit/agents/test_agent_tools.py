@@ -1,6 +1,7 @@
 """What an agent may ask: folders it may read, values it never sees, and bounded answers."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -218,13 +219,31 @@ def test_what_a_large_folder_leaves_out_is_said(lake: Path):
     write_table(lake / "wide.csv", [("1",) * 1_001], tuple(f"c{n}" for n in range(1_001)))
     (lake / "two").mkdir()
     for name in ("a.csv", "b.csv"):
-        (lake / "wide.csv").copy(lake / "two" / name) if hasattr(Path, "copy") else (
-            lake / "two" / name
-        ).write_bytes((lake / "wide.csv").read_bytes())
+        shutil.copy(lake / "wide.csv", lake / "two" / name)
     answer = tools_for(lake).annotate("two")
     assert [table["table"] for table in answer["tables"]] == ["a.csv"]
     assert "left out, from" in answer["notes"][0]
     assert answer["notes"][0].endswith("b.csv on; name a file")
+
+
+def test_a_partitioned_folder_is_one_table_without_links_to_elsewhere(lake: Path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    secret = lake.parent / "secret.parquet"
+    parquet.write_table(pyarrow.table({"code": ["top-secret-1"] * 5}), secret)
+    for year in (2030, 2031):
+        (lake / "sales" / f"year={year}").mkdir(parents=True)
+        parquet.write_table(
+            pyarrow.table({"code": [f"A-{n}" for n in range(5)]}),
+            lake / "sales" / f"year={year}" / "part.parquet",
+        )
+    (lake / "sales" / "year=2031" / "link.parquet").symlink_to(secret)
+    tools = tools_for(lake)
+    assert "sales" in [table["table"] for table in tools.annotate(".")["tables"]]
+    sample = tools.sample("sales", rows=100)
+    assert sample["columns"] == ["code", "year"]
+    assert {row[1] for row in sample["rows"]} == {"2030", "2031"}
+    assert "top-secret" not in json.dumps(sample)
 
 
 def test_mask_writes_a_new_file_where_it_may_and_nothing_elsewhere(lake: Path, tmp_path: Path):

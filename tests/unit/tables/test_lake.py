@@ -16,13 +16,13 @@ import pytest
 import aegir
 from aegir.pipeline.run import Annotations
 from aegir.tables.datasets import describe_taken, find_dataset, partition_of
+from aegir.tables.formats import show_address
 from aegir.tables.parquet_footer import BrokenFooter, Field, number_of, of_number, split_list
 from aegir.tables.parquet_part import fetch_part, read_footer
 from aegir.tables.readers import read_tables
-from aegir.tables.remote_names import shown
 from aegir_rl.base.errors import UnreadableTable, UsageError
-from command_line import refused, run
-from lake_servers import BUCKET, s3_server, upload, web_server
+from command_line import refused, run, run_process
+from lake_servers import BUCKET, s3_server, upload, upload_many, web_server
 
 MONTHS = [f"{month:02}" for month in range(1, 13)]
 
@@ -213,7 +213,7 @@ def test_a_slow_server_and_none_at_all_are_told_apart(web: Any, monkeypatch: pyt
 
 
 def test_secrets_of_an_address_are_not_shown():
-    assert shown("https://user:pw@host:8/a/b.csv?token=x#y") == "https://host:8/a/b.csv"
+    assert show_address("https://user:pw@host:8/a/b.csv?token=x#y") == "https://host:8/a/b.csv"
 
 
 def test_the_command_reads_addresses_and_refuses_in_one_sentence(web: Any):
@@ -345,3 +345,29 @@ def test_iceberg_metadata_that_leads_elsewhere_is_refused(iceberg: Path, tmp_pat
     shutil.copytree(iceberg, moved)
     with pytest.raises(UnreadableTable, match="names a file outside of it"):
         list(read_tables(moved))
+
+
+@pytest.mark.slow
+def test_of_ten_thousand_objects_one_percent_is_read_in_flat_memory(tmp_path: Path):
+    part = tmp_path / "part.parquet"
+    pyarrow.parquet.write_table(orders(100, 1), part)
+    code = (
+        "import json, resource, sys; from aegir.tables.readers import read_tables\n"
+        "(table,) = read_tables(sys.argv[1])\n"
+        "print(json.dumps([table.warnings, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))"
+    )
+    with s3_server() as endpoint:
+        access = {"ENDPOINT_URL": endpoint, "ACCESS_KEY_ID": "key", "SECRET_ACCESS_KEY": "secret", "DEFAULT_REGION": "us-east-1"}  # fmt: skip
+        environment = {f"AWS_{name}": value for name, value in access.items()}
+        peaks = []
+        for count in (100, 10_000):
+            upload_many(endpoint, part.read_bytes(), f"n{count}", count)
+            address = f"s3://{BUCKET}/n{count}/"
+            done = run_process(address, python=code, **environment)
+            warnings, peak = json.loads(done.out)
+            peaks.append(peak)
+    assert warnings[0] == "sampled 20 of 10,000 files"
+    share = re.search(r"\(([\d.e-]+) %\)", warnings[1])
+    assert share is not None
+    assert float(share[1]) <= 1
+    assert peaks[1] < 1.3 * peaks[0]

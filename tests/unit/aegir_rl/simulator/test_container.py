@@ -177,8 +177,8 @@ def test_an_engine_whose_daemon_does_not_answer_is_refused_in_a_sentence(
     write_tasks([adding_task(1)], tasks)
     refused(run("sim", "run", "--tasks", tasks, "--docker"), sentence)
     states = [json.loads(line) for line in run("doctor", "--json").out.splitlines()]
-    docker = {"part": "sandbox", "name": "docker", "works": False, "sentence": sentence}
-    assert docker in states
+    expected = {"part": "sandbox", "name": "docker", "works": False, "sentence": sentence}
+    assert expected in states
 
 
 def test_frames_are_split_by_their_tags_up_to_the_first_that_is_none():
