@@ -38,7 +38,7 @@ from aegir.readers.rules.rule import (
 _TOTAL_WORDS = words("total subtotal gross net sales payment")
 is_iban = matched_and_checked(PATTERNS["iban"], "iban")
 is_vat_number = matched_and_checked(PATTERNS["vat"], "eu.vat")
-is_routing_number = matched_and_checked(PATTERNS["nine_digits"], "us.rtn")
+is_routing_number = matched_and_checked(Pattern(r"\d{9}", re.ASCII), "us.rtn")
 
 
 def is_bic(value: str) -> bool:
@@ -123,11 +123,11 @@ def share_of_amounts(summary: ColumnSummary) -> float:
     return summary.share_of(PATTERNS["plain_amount"].fullmatch)
 
 
-is_lei = matched_and_checked(PATTERNS["lei"], "lei")
-is_isin = matched_and_checked(PATTERNS["isin"], "isin")
-is_cusip = matched_and_checked(PATTERNS["cusip"], "cusip")
-is_sedol = matched_and_checked(PATTERNS["sedol"], "gb.sedol")
-is_figi = matched_and_checked(PATTERNS["figi"], "figi")
+is_lei = matched_and_checked(Pattern(r"[A-Z0-9]{18}\d{2}"), "lei")
+is_isin = matched_and_checked(Pattern(r"[A-Z]{2}[A-Z0-9]{9}\d"), "isin")
+is_cusip = matched_and_checked(Pattern(r"(?=.*\d)[0-9]{3}[A-Z0-9]{5}\d"), "cusip")
+is_sedol = matched_and_checked(Pattern(r"[B-DF-HJ-NP-TV-Z0-9]{6}\d"), "gb.sedol")
+is_figi = matched_and_checked(Pattern(r"BBG[B-DF-HJ-NP-TV-Z0-9]{8}\d"), "figi")
 _NATIONAL = read_table("national_ids.tsv", "fine_type country stdnum_module pattern strong")
 _NATIONAL_LENGTH, _NATIONAL_VALUES = (5, 24), 20
 _NATIONAL_FAMILY = Family(
