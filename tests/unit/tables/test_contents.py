@@ -1,11 +1,13 @@
 """What a column holds is read once, whoever asks."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from aegir.pipeline.run import annotate
 from aegir.tables import contents
 from aegir.tables.contents import KEPT, MOST_KEPT, contents_of
-from aegir.tables.datatype import infer_datatype
+from aegir.tables.datatype import datatype_of_counts, infer_datatype
 from aegir.tables.table import Column, clean_cell
 
 MIXED = Column("name", ("  Ann ", "n/a", "  Ann ", "R&amp;D", "", "   "))
@@ -71,9 +73,9 @@ def test_a_column_is_kept_and_a_long_one_is_not() -> None:
 
 def test_the_datatype_of_a_column_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    original = contents.datatype_of_counts
+    original = datatype_of_counts
 
-    def counting(counts: dict[str, int]) -> str:
+    def counting(counts: Mapping[str, int]) -> str:
         asked.append(counts)
         return original(counts)
 
