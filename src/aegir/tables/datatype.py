@@ -8,8 +8,7 @@ At least 95 % of the present cells must agree; integers may mix with numbers, da
 Words for a missing value (`n/a`, `null`, `-`) do not count. Names of months are read in English only.
 
 `describe_cells` gives a profile of the sampled values: for statistics in answers and for formats that state expectations about values. A
-profile stands beside the answer, like the preview; of an
-answer read from JSON nothing is stated that needs it.
+profile stands beside the answer, like the preview; of an answer read from JSON nothing is stated that needs it.
 """
 
 import math
@@ -79,9 +78,7 @@ def cell_datatype(value: str) -> str:
     text = value.strip()
     if text.isdigit() and text.isascii() and len(text) <= LONGEST_TYPED:
         return "string" if text[0] == "0" and text != "0" else "integer"
-    if (
-        not "0" <= text[:1] <= "9"
-    ):  # no word for a missing value, and no boolean, begins with a digit
+    if not "0" <= text[:1] <= "9":  # as no missing value and no boolean does
         lowered = text.lower()
         if lowered in MISSING:
             return "empty"

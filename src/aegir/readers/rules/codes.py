@@ -57,7 +57,7 @@ def has_isbn_digit(number: str) -> bool:
 
 def is_marked_isbn(value: str) -> bool:
     """Return whether a value is an ISBN and not just ten digits: 978 or 979 before it, hyphens, or "ISBN"."""
-    return not PATTERNS["bare_isbn10"].fullmatch(value) and is_isbn(value)
+    return is_isbn(value) and not PATTERNS["bare_isbn10"].fullmatch(value)
 
 
 def is_issn(value: str) -> bool:
@@ -165,6 +165,11 @@ def is_locale(value: str) -> bool:
         and (len(match[1]) == 3 or match[1] in language_codes())
         and (match[2].isdigit() or match[2] in country_alpha2())
     )
+
+
+def is_colour_code(value: str) -> bool:
+    """Return whether a value is a colour of CSS: `#fa0`, `rgb(255, 170, 0)`."""
+    return (value[0] == "#" or value[-1] == ")") and bool(PATTERNS["css_colour"].fullmatch(value))
 
 
 def is_colour_name(value: str) -> bool:

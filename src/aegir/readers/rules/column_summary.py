@@ -14,22 +14,16 @@ Promises
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
-
-import numpy as np
-import numpy.typing as npt
 
 from aegir.readers.rules.gazetteers import word_set
 from aegir.tables.contents import contents_of
 from aegir.tables.table import Column
 
 Item = TypeVar("Item")
-Floats = npt.NDArray[np.float64]
-Traits = npt.NDArray[np.uint32]
-Lengths = npt.NDArray[np.int64]
 LONGEST_CELL = 512
 MAX_DISTINCT = 100
 MIN_SHARE = 0.5
@@ -89,10 +83,6 @@ class ColumnSummary:
     header: str | None
     repeats: bool
     """Whether any value occurs more than once."""
-    shares: dict[Callable[[str], object], float] = field(
-        default_factory=dict, repr=False, compare=False
-    )
-    """What `share_of` was asked, and the answer."""
 
     @cached_property
     def total(self) -> int:
@@ -100,36 +90,25 @@ class ColumnSummary:
         return sum(self.counts)
 
     @cached_property
-    def lengths(self) -> Lengths:
-        """(V,) the characters of each value."""
-        return np.fromiter(map(len, self.values), np.int64, len(self.values))
-
-    @cached_property
-    def value_traits(self) -> Traits:
-        """(V,) the kinds of characters of each value."""
-        return _traits_of_values(self.values, self.lengths)
-
-    @cached_property
-    def weights(self) -> Floats:
-        """(V,) the counts, to be multiplied with."""
-        return np.array(self.counts, np.float64)
-
-    @cached_property
-    def probes(self) -> tuple[int, ...]:
-        """The indices of the values of at most PROBES cells, evenly spread over the sorted cells."""
+    def probes(self) -> tuple[str, ...]:
+        """The values of at most PROBES cells, evenly spread over the sorted cells."""
         ends = list(accumulate(self.counts))
         middles = ((2 * probe + 1) * self.total // (2 * PROBES) for probe in range(PROBES))
-        return tuple(dict.fromkeys(bisect_right(ends, middle) for middle in middles))
+        return tuple(dict.fromkeys(self.values[bisect_right(ends, middle)] for middle in middles))
 
     def share_of(self, accepts: Callable[[str], object]) -> float:
         """Return the share of the present cells whose value is accepted; 0 once it is sure to be below MIN_SHARE.
 
         Several rules and vetoes ask the same: the answer is kept by `accepts`, which should live as long as its module.
         """
-        share = self.shares.get(accepts)
+        share = self._shares.get(accepts)
         if share is None:
-            share = self.shares[accepts] = self._measure(accepts)
+            share = self._shares[accepts] = self._measure(accepts)
         return share
+
+    @cached_property
+    def _shares(self) -> dict[Callable[[str], object], float]:
+        return {}
 
     def _measure(self, accepts: Callable[[str], object]) -> float:
         failed, may_fail = 0, self.total * (1 - MIN_SHARE)
@@ -186,38 +165,17 @@ def evenly_spaced(items: Sequence[Item], count: int) -> list[Item]:
 def _traits_of(characters: set[str]) -> int:
     traits = 0
     for character in characters:
-        traits |= character_traits(character)
+        trait = _TRAIT_OF.get(character)
+        if trait is None:
+            trait = NON_ASCII if character > "\x7f" else 0
+            if trait and character.isalpha():
+                trait |= LETTER | (UPPER if character.isupper() else LOWER)
+            elif trait and character.isdigit():
+                trait |= DIGIT
+        traits |= trait
     if traits & DIGIT and characters <= _NUMERIC_CHARACTERS:
         traits |= NUMERIC
     return traits
-
-
-def character_traits(character: str) -> int:
-    """Return the traits of a character, 0 if it has none."""
-    trait = _TRAIT_OF.get(character)
-    if trait is None:
-        trait = NON_ASCII if character > "\x7f" else 0
-        if trait and character.isalpha():
-            trait |= LETTER | (UPPER if character.isupper() else LOWER)
-        elif trait and character.isdigit():
-            trait |= DIGIT
-    return trait
-
-
-def _traits_of_values(values: Sequence[str], lengths: Lengths) -> Traits:
-    """Return (V,) the traits of each value; no value is empty."""
-    codes = np.frombuffer("".join(values).encode("utf-32-le", "surrogatepass"), "<u4")
-    traits = _TRAITS_BY_CODE[codes]
-    if not traits.all():
-        for code in np.unique(codes[traits == 0]).tolist():
-            _TRAITS_BY_CODE[code] = _SEEN | character_traits(chr(code))
-        traits = _TRAITS_BY_CODE[codes]
-    return np.bitwise_or.reduceat(traits, np.cumsum(lengths) - lengths)
-
-
-_SEEN = 1 << 31
-_TRAITS_BY_CODE: Traits = np.zeros(0x110000, np.uint32)
-"""By code point, with `_SEEN`; 0 until a character is met. Pages that are not touched take no memory."""
 
 
 def _is_plain_number(value: str) -> bool:

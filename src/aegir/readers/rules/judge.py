@@ -17,14 +17,10 @@ Promises
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from operator import itemgetter
-
-import numpy as np
+from functools import lru_cache
 
 from aegir.readers.rules import codes, dates, numbers, people, text
-from aegir.readers.rules.column_summary import MIN_SHARE, ColumnSummary, summarise_column
-from aegir.readers.rules.forms import FormTable
+from aegir.readers.rules.column_summary import ColumnSummary, summarise_column
 from aegir.readers.rules.gazetteers import word_set
 from aegir.readers.rules.headers import (
     TELEPHONES,
@@ -35,7 +31,7 @@ from aegir.readers.rules.headers import (
     names_a_key,
     words_of,
 )
-from aegir.readers.rules.rule import RuleMatch, ValueRule, apply_rule, form_table
+from aegir.readers.rules.rule import RuleMatch, ValueRule, apply_rule
 from aegir.readers.rules.vetoes import (
     is_plain_number,
     vetoes_by_fine_type,
@@ -46,7 +42,6 @@ from aegir.readers.rules.vetoes import (
 )
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import FINE_TYPES
-from aegir_rl.base.arrays import I64, Bools
 
 RULES: tuple[ValueRule, ...] = (
     *text.TECHNICAL_RULES,
@@ -66,8 +61,6 @@ PARENT_STRENGTH = 0.9
 """The support of a column type by its named fine type, as a share of the fine type's confidence."""
 PLAIN_NUMBER_STRENGTH = 0.5
 """Support of Number for plain numbers under a header that no rule knows: an estimate, not a count."""
-FEW_VALUES = 8
-"""Distinct values that are tried sooner than compared with forms."""
 _HEADER_BONUS = 0.05
 _MAX_SENTENCES = 3
 _LOCATING_TYPES = TELEPHONES | {"postalCode", "CoordinateAT"}
@@ -157,50 +150,14 @@ def judge_columns(columns: Sequence[Column]) -> list[RuleVerdict]:
     return verdicts
 
 
-@dataclass(frozen=True, slots=True)
-class _Selection:
-    """The R rules that columns of some traits can match."""
-
-    rules: list[int]
-    """(R,) their indices in RULES."""
-    forms: FormTable
-    max_values: I64
-    """(R,) the most distinct values that each rule tries."""
-
-    def likely(self, summary: ColumnSummary) -> list[tuple[int, Bools | None]]:
-        """Return the rules of whose forms enough cells are, each with (V,) which values are; of a few values all rules."""
-        if not self.rules or len(summary.values) <= FEW_VALUES:
-            return [(index, None) for index in self.rules]
-        fits = self.forms.fits(summary.value_traits, summary.lengths)
-        cells = fits @ summary.weights  # (R,)
-        likely = (cells >= summary.total * MIN_SHARE) | (self.max_values < len(summary.values))
-        return [(self.rules[index], fits[index]) for index in likely.nonzero()[0].tolist()]
-
-
-def rules_for(traits: int) -> tuple[ValueRule, ...]:
-    """Return the rules that columns of these traits can match under some header."""
-    return tuple(rule for rule in RULES if rule.passes(traits))
-
-
 @lru_cache(maxsize=4096)
-def _selection_for(traits: int, name: str | None) -> _Selection:
-    """Return the rules for any header, or those that need one that suggests this name."""
-    forms, max_values, by_name = _all_rules()
-    passing = np.zeros(len(RULES), bool)
-    passing[[index for index in by_name.get(name, ()) if RULES[index].passes(traits)]] = True
-    rules, possible = forms.within(passing, traits)
-    return _Selection(rules, possible, max_values[rules])
-
-
-@cache
-def _all_rules() -> tuple[FormTable, I64, dict[str | None, list[int]]]:
-    """Return the forms of all rules, the most values that each tries, and the indices of those that need a header by name, of others at None."""
-    by_name: dict[str | None, list[int]] = {}
-    for index, rule in enumerate(RULES):
-        any_header = bool(rule.support or rule.confidence)
-        by_name.setdefault(None if any_header else rule.name, []).append(index)
-    most = np.array([rule.max_values for rule in RULES], np.int64)
-    return form_table(RULES), most, by_name
+def rules_for(traits: int, hinted: bool = True) -> tuple[ValueRule, ...]:
+    """Return the rules that columns of these traits can match; of those that need a header none if there is no hint."""
+    return tuple(
+        rule
+        for rule in RULES
+        if rule.passes(traits) and (hinted or rule.support or rule.confidence)
+    )
 
 
 def _apply_rules(
@@ -211,13 +168,12 @@ def _apply_rules(
     shortest, longest, header = summary.shortest, summary.longest, summary.header
     constant = len(summary.values) == 1 and summary.repeats and is_informative(header)
     enumerations: dict[str, float] | None = None
-    likely = _selection_for(summary.traits, None).likely(summary)
-    for name in hints:
-        likely += _selection_for(summary.traits, name).likely(summary)
-    for index, fits in sorted(likely, key=itemgetter(0)) if hints else likely:
-        rule = RULES[index]
+    families: dict[int, bool] = {}
+    for rule in rules_for(summary.traits, bool(hints)):
         least, most = rule.length
         if longest < least or shortest > most:
+            continue
+        if not (rule.support or rule.confidence or rule.name in hints):
             continue
         if rule.enumeration is not None:
             if enumerations is None:
@@ -230,7 +186,12 @@ def _apply_rules(
             continue
         if impossible and _main_type_of(rule) in impossible:
             continue
-        match = apply_rule(rule, summary, fits)
+        if rule.family is not None:
+            if id(rule.family) not in families:
+                families[id(rule.family)] = rule.family.may_hold(summary)
+            if not families[id(rule.family)]:
+                continue
+        match = apply_rule(rule, summary)
         if match is not None:
             matches.append(match)
     return matches

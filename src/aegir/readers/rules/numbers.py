@@ -17,7 +17,6 @@ types at once, with the shares counted on labelled web columns.
 import re
 
 from aegir.readers.rules.column_summary import DIGIT, MIN_SHARE, ColumnSummary
-from aegir.readers.rules.forms import read_forms
 from aegir.readers.rules.gazetteers import (
     country_alpha2,
     currency_codes,
@@ -28,6 +27,7 @@ from aegir.readers.rules.gazetteers import (
 from aegir.readers.rules.headers import hints_of
 from aegir.readers.rules.rule import (
     PATTERNS,
+    Family,
     Pattern,
     ValueRule,
     has_luhn_digit,
@@ -38,7 +38,7 @@ from aegir.readers.rules.rule import (
 _TOTAL_WORDS = words("total subtotal gross net sales payment")
 is_iban = matched_and_checked(PATTERNS["iban"], "iban")
 is_vat_number = matched_and_checked(PATTERNS["vat"], "eu.vat")
-is_routing_number = matched_and_checked(PATTERNS["nine_digits"], "us.rtn")
+is_routing_number = matched_and_checked(Pattern(r"\d{9}", re.ASCII), "us.rtn")
 
 
 def is_bic(value: str) -> bool:
@@ -123,17 +123,18 @@ def share_of_amounts(summary: ColumnSummary) -> float:
     return summary.share_of(PATTERNS["plain_amount"].fullmatch)
 
 
-is_lei = matched_and_checked(PATTERNS["lei"], "lei")
-is_isin = matched_and_checked(PATTERNS["isin"], "isin")
-is_cusip = matched_and_checked(PATTERNS["cusip"], "cusip")
-is_sedol = matched_and_checked(PATTERNS["sedol"], "gb.sedol")
-is_figi = matched_and_checked(PATTERNS["figi"], "figi")
+is_lei = matched_and_checked(Pattern(r"[A-Z0-9]{18}\d{2}"), "lei")
+is_isin = matched_and_checked(Pattern(r"[A-Z]{2}[A-Z0-9]{9}\d"), "isin")
+is_cusip = matched_and_checked(Pattern(r"(?=.*\d)[0-9]{3}[A-Z0-9]{5}\d"), "cusip")
+is_sedol = matched_and_checked(Pattern(r"[B-DF-HJ-NP-TV-Z0-9]{6}\d"), "gb.sedol")
+is_figi = matched_and_checked(Pattern(r"BBG[B-DF-HJ-NP-TV-Z0-9]{8}\d"), "figi")
 _NATIONAL = read_table("national_ids.tsv", "fine_type country stdnum_module pattern strong")
-NATIONAL_PATTERNS = {
-    f"{country} {fine_type}": Pattern(pattern, re.ASCII)
-    for fine_type, country, _, pattern, _ in _NATIONAL
-}
-"""The patterns of numbers that states assign, by what names their forms."""
+_NATIONAL_LENGTH, _NATIONAL_VALUES = (5, 24), 20
+_NATIONAL_FAMILY = Family(
+    Pattern("|".join(f"(?:{pattern})" for _, _, _, pattern, _ in _NATIONAL), re.ASCII).fullmatch,
+    _NATIONAL_VALUES,
+    _NATIONAL_LENGTH,
+)
 _NOUNS = {
     "national_id": "identity numbers",
     "tax_number": "tax numbers",
@@ -142,10 +143,10 @@ _NOUNS = {
 
 
 def _national_rule(
-    fine_type: str, country: str, module: str, _pattern: str, strong: str
+    fine_type: str, country: str, module: str, pattern: str, strong: str
 ) -> ValueRule:
     """Return the rule for a line of national_ids.tsv; a format without a module has no check digits."""
-    matches = NATIONAL_PATTERNS[f"{country} {fine_type}"]
+    matches = Pattern(pattern, re.ASCII)
     return ValueRule(
         fine_type,
         f"{country} {_NOUNS[fine_type]}",
@@ -154,9 +155,9 @@ def _national_rule(
         confidence_with_header=0.96,
         min_distinct=3,
         needs=DIGIT,
-        length=(5, 24),
-        max_values=20,
-        forms=read_forms()[f"{country} {fine_type}"],
+        length=_NATIONAL_LENGTH,
+        max_values=_NATIONAL_VALUES,
+        family=_NATIONAL_FAMILY,
     )
 
 

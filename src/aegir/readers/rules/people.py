@@ -309,6 +309,11 @@ def is_pair(value: str) -> bool:
     )
 
 
+def is_geometry(value: str) -> bool:
+    """Return whether a value is a geometry as WKT: `POINT (16.4 48.2)`, `POLYGON EMPTY`."""
+    return ("(" in value or value[-1] in "Yy") and bool(PATTERNS["wkt"].fullmatch(value))
+
+
 def is_geojson(value: str) -> bool:
     """Return whether a value is a GeoJSON object; a long cell is cut, so its beginning is enough."""
     if not value.startswith("{") or '"type"' not in value:

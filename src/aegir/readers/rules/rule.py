@@ -32,8 +32,6 @@ from aegir.readers.rules.column_summary import (
     ColumnSummary,
     evenly_spaced,
 )
-from aegir.readers.rules.forms import ANY_FORM, Form, FormTable, read_forms
-from aegir_rl.base.arrays import Bools
 from aegir_rl.base.text import read_tsv
 
 TABLES = Path(__file__).parent / "tables"
@@ -42,6 +40,32 @@ COLUMNS = (
 )
 MEASURES = "share_of_"
 """What the names of tests begin with that measure a whole column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Rules of many look-alikes: a column of which most values match no pattern of the family meets none of its rules."""
+
+    matches: Callable[[str], object]
+    """Truthy for every value that a rule of the family accepts."""
+    max_values: int
+    length: tuple[int, int]
+    """Those of every rule of the family."""
+
+    def may_hold(self, summary: ColumnSummary) -> bool:
+        """Return False if less than MIN_SHARE of the cells that its rules try can be accepted."""
+        least, most = self.length
+        chosen: Sequence[int] = range(len(summary.values))
+        if len(chosen) > self.max_values:
+            chosen = evenly_spaced(chosen, self.max_values)
+        may_fail = sum([summary.counts[index] for index in chosen]) * (1 - MIN_SHARE)
+        for index in chosen:
+            value = summary.values[index]
+            if not (least <= len(value) <= most and self.matches(value)):
+                may_fail -= summary.counts[index]
+                if may_fail < 0:
+                    return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +108,10 @@ class ValueRule:
     is a length written as a Number."""
     check: Callable[[str], object] | None = None
     """Truthy for values with a valid check digit, where `accepts` looks at their form alone: numbers for tests fail."""
-    forms: tuple[Form, ...] = (ANY_FORM,)
-    """A value that `accepts` accepts has one of them (forms.py)."""
     enumeration: str | None = None
     """The enumeration of whose members the rule measures the share."""
+    family: Family | None = None
+    """A test that stands before the rule and others like it."""
 
     def passes(self, traits: int) -> bool:
         """Return whether a column of these traits can match."""
@@ -134,9 +158,6 @@ def _read_rule(row: dict[str, str], tests: Mapping[str, Any]) -> ValueRule:
     name, _, method = row["test"].partition(".")
     test = getattr(tests.get(name) or PATTERNS[name], method) if method else tests[name]
     fields: dict[str, Any] = {"measure" if name.startswith(MEASURES) else "accepts": test}
-    pattern = row["test"] if method == "search" else name
-    if name not in tests and pattern in read_forms():
-        fields["forms"] = read_forms()[pattern]
     for option in row["options"].split():
         key, _, value = option.partition("=")
         fields[key] = tests[value] if key == "check" else _OPTIONS[key](value)
@@ -178,17 +199,11 @@ _OPTIONS: dict[str, Callable[[str], Any]] = {
     "max_values": int,
     "needs_one": _read_traits,
     "column_type": str,
-    "forms": lambda text: tuple(form for name in text.split("|") for form in read_forms()[name]),
 }
 
 
-def apply_rule(
-    rule: ValueRule, summary: ColumnSummary, fitting: Bools | None = None
-) -> RuleMatch | None:
-    """Apply a rule to a column; return None when less than MIN_SHARE of the cells match.
-
-    `fitting` (V,) says which values have a form of the rule, if that is known.
-    """
+def apply_rule(rule: ValueRule, summary: ColumnSummary) -> RuleMatch | None:
+    """Apply a rule to a column; return None when less than MIN_SHARE of the cells match."""
     if rule.measure is not None:
         share = rule.measure(summary)
         if share < MIN_SHARE:
@@ -203,50 +218,33 @@ def apply_rule(
             example=summary.values[0],
         )
     assert rule.accepts is not None, f"rule {rule.name} has neither accepts nor measure"
-    return _apply_to_values(rule, rule.accepts, summary, fitting)
+    return _apply_to_values(rule, rule.accepts, summary)
 
 
 def _apply_to_values(
-    rule: ValueRule,
-    accepts: Callable[[str], object],
-    summary: ColumnSummary,
-    fitting: Bools | None = None,
+    rule: ValueRule, accepts: Callable[[str], object], summary: ColumnSummary
 ) -> RuleMatch | None:
-    """Give a rule up early if none of the probes matches: one that fits half of the cells is missed once in 2^PROBES.
-
-    `fitting` says which values have a form of the rule, if that is known; the others are not tried.
-    """
-    values, counts = summary.values, summary.counts
-    shortest, longest = rule.length
+    """Give a rule up early if none of the probes matches: one that fits half of the cells is missed once in 2^PROBES."""
+    values: Sequence[str] = summary.values
+    counts: Sequence[int] = summary.counts
     checked = summary.total
+    if len(values) > rule.max_values:
+        chosen = evenly_spaced(range(len(values)), rule.max_values)
+        values = [values[index] for index in chosen]
+        counts = [counts[index] for index in chosen]
+        checked = sum(counts)
+    shortest, longest = rule.length
     if len(values) > 2 * PROBES:
-        for probe in summary.probes:
-            value = values[probe]
-            tried = shortest <= len(value) <= longest and (fitting is None or fitting[probe])
-            if tried and accepts(value):
+        for value in summary.probes:
+            if shortest <= len(value) <= longest and accepts(value):
                 break
         else:
             return None
-    trying: Sequence[int]
-    if fitting is not None:
-        trying = fitting.nonzero()[0].tolist()
-    elif shortest <= summary.shortest and summary.longest <= longest:
-        trying = range(len(values))
-    else:
-        trying = [index for index, value in enumerate(values) if shortest <= len(value) <= longest]
-    if len(values) > rule.max_values:
-        chosen = evenly_spaced(range(len(values)), rule.max_values)
-        checked = sum([counts[index] for index in chosen])
-        trying = sorted(set(chosen).intersection(trying))
-    failed = checked - sum([counts[index] for index in trying])
-    may_fail = checked * (1 - MIN_SHARE)
-    if failed > may_fail:
-        return None
-    failing = distinct = 0
+    failed = failing = distinct = 0
     example = ""
-    for index in trying:
-        value, count = values[index], counts[index]
-        if accepts(value):
+    may_fail = checked * (1 - MIN_SHARE)
+    for value, count in zip(values, counts, strict=True):
+        if shortest <= len(value) <= longest and accepts(value):
             distinct += 1
             example = example or value
             failing += count if rule.check and not rule.check(value) else 0
@@ -266,21 +264,6 @@ def _apply_to_values(
     )
 
 
-def form_table(rules: Sequence[ValueRule]) -> FormTable:
-    """Return the forms of these rules within their lengths; any value has a form of a rule that measures whole columns."""
-    return FormTable.of([_forms_within(rule) for rule in rules])
-
-
-def _forms_within(rule: ValueRule) -> list[Form]:
-    if rule.measure is not None:
-        return [ANY_FORM]
-    shortest, longest = rule.length
-    return [
-        form._replace(least=max(form.least, shortest), most=min(form.most, longest))
-        for form in rule.forms
-    ]
-
-
 class Pattern:
     """A regular expression that is compiled on its first use."""
 
@@ -298,10 +281,6 @@ class Pattern:
     def search(self, value: str) -> re.Match[str] | None:
         """Return the first match anywhere in the value."""
         return (self._compiled or self._compile()).search(value)
-
-    def parts(self) -> tuple[str, int]:
-        """Return the expanded source and the flags."""
-        return self._expanded(), self._flags
 
     def _compile(self) -> re.Pattern[str]:
         self._compiled = re.compile(self._expanded(), self._flags)

@@ -28,6 +28,7 @@ from functools import lru_cache
 
 from aegir.readers.rules.column_summary import (
     AT,
+    COMMA,
     DIGIT,
     DOT,
     LETTER,
@@ -131,14 +132,14 @@ def is_plain_number(summary: ColumnSummary) -> bool:
         and not named_types(summary.header)
         and (
             _mostly(summary, PATTERNS["whole_number"].fullmatch)
-            or _mostly(summary, PATTERNS["decimal_number"].fullmatch)
+            or _mostly_decimals(summary, PATTERNS["decimal_number"].fullmatch)
         )
     )
 
 
 def vetoes_by_plain_number(summary: ColumnSummary) -> frozenset[str]:
     """Return the types that plain numbers are not; fractions are no identifiers either."""
-    return _IN_WORDS | {"IdentifierAT"} if _mostly(summary, _is_fraction) else _IN_WORDS
+    return _IN_WORDS | {"IdentifierAT"} if _mostly_decimals(summary, _is_fraction) else _IN_WORDS
 
 
 def vetoes_by_meaning(summary: ColumnSummary, fine_type: str, measured: bool) -> frozenset[str]:
@@ -191,7 +192,7 @@ def _vetoes_by_header(summary: ColumnSummary) -> frozenset[str]:
     if not is_informative(summary.header):
         return _NONE
     whole = _mostly(summary, PATTERNS["whole_number"].fullmatch)
-    if not whole and not _mostly(summary, PATTERNS["decimal_number"].fullmatch):
+    if not whole and not _mostly_decimals(summary, PATTERNS["decimal_number"].fullmatch):
         return _NONE
     vetoes = HEADER_DEPENDENT - possible_types(summary.header)
     if whole and summary.shortest > _MIN_PHONE_DIGITS and summary.values[-1][0] == "+":
@@ -206,7 +207,7 @@ def _cannot_be_telephone(summary: ColumnSummary) -> bool:
 
 def _cannot_be_postal_code(summary: ColumnSummary) -> bool:
     """Return whether there are signs, decimals, or integers of lengths that no country uses."""
-    if summary.values[0][0] in "+-" or _mostly(summary, _is_fraction):
+    if summary.values[0][0] in "+-" or _mostly_decimals(summary, _is_fraction):
         return True
     lengths = [len(value) for value in summary.values if value.isdigit()]
     if not lengths:
@@ -220,7 +221,10 @@ def _cannot_be_coordinate(summary: ColumnSummary) -> bool:
     """Return whether a value is beyond 180 degrees, or most are given to a tenth (11 km) at best."""
     if any(abs(number) > _MAX_DEGREES for number in summary.numbers):
         return True
-    return _mostly(summary, PATTERNS["one_decimal_at_most"].fullmatch)
+    # A whole number has one decimal at most, and what share is whole is asked below anyway.
+    return _mostly(summary, PATTERNS["whole_number"].fullmatch) or _mostly(
+        summary, PATTERNS["one_decimal_at_most"].fullmatch
+    )
 
 
 def _is_short_integer(value: str) -> bool:
@@ -233,6 +237,11 @@ def _has_few_digits(value: str) -> bool:
 
 def _is_fraction(value: str) -> bool:
     return bool(PATTERNS["decimal_number"].fullmatch(value)) and not value.endswith(".0")
+
+
+def _mostly_decimals(summary: ColumnSummary, accepts: Callable[[str], object]) -> bool:
+    """Return whether more than half of the cells are accepted by a test that asks for a decimal sign."""
+    return bool(summary.traits & (DOT | COMMA)) and _mostly(summary, accepts)
 
 
 def _mostly(summary: ColumnSummary, accepts: Callable[[str], object]) -> bool:
