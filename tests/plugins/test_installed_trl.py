@@ -226,7 +226,7 @@ def test_objectives_are_those_of_trl(loss_type, level, form, corrected):
         inputs["sampling_per_token_logps"] = torch.tensor(batch.reference)
     if isinstance(form, CispoForm):
         inputs["num_items_in_batch"] = torch.tensor(batch.mask.sum())
-        stand_in.accelerator.num_processes = 1
+        stand_in.accelerator.num_processes = stand_in.args.steps_per_generation = 1
     theirs = GRPOTrainer._compute_loss(stand_in, None, inputs)
     theirs.backward()
     settings = {"level": level, "mask": batch.mask}

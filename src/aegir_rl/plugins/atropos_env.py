@@ -69,8 +69,9 @@ class CodeEnv(_BASE.BaseEnv):  # type: ignore[misc, name-defined]
         """Log and return the share of the first tasks that one answer each solves."""
         solved = []
         for number in range(min(self.config.evaluated, len(self.tasks))):
-            _, [text] = await self._ask(number, 1)
-            solved.append((await asyncio.to_thread(self.tasks.judge, number, text)).solved)
+            answers = (await self._ask(number, 1))[1]
+            judged = await asyncio.to_thread(self.tasks.judge, number, answers[0])
+            solved.append(judged.solved)
         metrics = {"eval/solved": sum(solved) / len(solved)}
         await self.wandb_log(dict(metrics))
         return metrics

@@ -108,7 +108,7 @@ class CodeTasks:
 
     def prompt(self, task: int | str) -> str:
         """What is asked about a task; nothing of its hidden cases."""
-        return question(self.tasks[self.find(task)].public_view())  # type: ignore[arg-type, unused-ignore]
+        return question(self.tasks[self.find(task)].public_view())
 
     def messages(self, task: int | str) -> list[dict[str, str]]:
         """The same as a conversation of system and user."""

@@ -44,7 +44,7 @@ def policy_loss(
             f"advantages have shape {tuple(advantages.shape)}; for level='sequence' expected one per row, "
             f"{tuple(new.shape[:1])}"
         )
-    given, before = _spread(advantages, new, "advantages"), old.detach()
+    given, before = _spread(advantages, new, "advantages"), old.detach().to(new)
     counted = torch.isfinite(given) & torch.isfinite(before)
     if mask is not None:
         counted = counted & (_spread(mask, new, "mask") > 0)

@@ -12,7 +12,7 @@ with `stop=True` raised.
 
 import logging
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 from aegir_rl.base.errors import require
 from aegir_rl.health import HealthMonitor, measure_rewards
@@ -32,16 +32,13 @@ def make_reward_manager(
     stop: bool = False,
 ) -> type[Any]:
     """A class of reward managers for verl's reward loop; its attribute `inner` counts over all its instances."""
-    require(window >= 8, "window", window, "8 rewards or more")
     managers = open_package(
         "verl", "verl.experimental.reward_loop.reward_manager.base", "RewardManagerBase"
     )
-    counted = BatchReward(score, name=name)
+    counted, watched = BatchReward(score, name=name), _Window(monitor, window, stop=stop)
 
     class AegirRewardManager(managers.RewardManagerBase):  # type: ignore[misc, name-defined]
         inner = counted
-        seen: ClassVar[list[float]] = []
-        updates = 0
 
         def __init__(
             self, config: Any, tokenizer: Any, compute_score: Any = None, **_: Any
@@ -53,39 +50,50 @@ def make_reward_manager(
             row = data[-1:][0]
             text = await self.loop.run_in_executor(None, _decode, self.tokenizer, row)
             other = row.non_tensor_batch
-            before = self.inner.metrics()[f"reward/{name}/missing"]
-            (reward,) = await self.inner.compute_async(
+            before = counted.metrics()[f"reward/{name}/missing"]
+            (reward,) = await counted.compute_async(
                 [text],
                 data_sources=[other.get("data_source")],
                 ground_truths=[(other.get("reward_model") or {}).get("ground_truth")],
                 extra_infos=[other.get("extra_info", {})],
             )
-            missing = self.inner.metrics()[f"reward/{name}/missing"] > before
+            missing = counted.metrics()[f"reward/{name}/missing"] > before
             if not math.isfinite(reward):
-                reward = 0.0  # before the first reward there is no mean, and verl's tensor would carry the NaN on
-            self._watch(math.nan if missing else reward)
+                reward = 0.0  # there is no mean yet, and verl's tensor would carry the NaN on
+            watched.add(math.nan if missing else reward)
             return {
                 "reward_score": reward,
                 "reward_extra_info": {"score": reward, "reward_missing": float(missing)},
             }
 
-        def _watch(self, reward: float) -> None:
-            self.seen.append(reward)
-            if monitor is None or len(self.seen) < window:
-                return
-            missing = [math.isnan(each) for each in self.seen]
-            report = monitor.observe(
-                type(self).updates, measure_rewards(self.seen, missing=missing)
-            )
-            type(self).updates += 1
-            self.seen.clear()
-            if not report.well:
-                LOG.warning("; ".join(finding.sentence for finding in report.unwell))
-            if stop:
-                report.raise_if_unwell()
-
     AegirRewardManager.__name__ = AegirRewardManager.__qualname__ = name
     return AegirRewardManager
+
+
+class _Window:
+    """Rewards, given to a monitor a window at a time."""
+
+    def __init__(self, monitor: HealthMonitor | None, size: int, *, stop: bool) -> None:
+        require(size >= 8, "window", size, "8 rewards or more")
+        self._monitor, self._size, self._stop = monitor, size, stop
+        self._seen: list[float] = []
+        self._windows = 0
+
+    def add(self, reward: float) -> None:
+        """NaN for a missing one."""
+        if self._monitor is None:
+            return
+        self._seen.append(reward)
+        if len(self._seen) < self._size:
+            return
+        missing = [math.isnan(each) for each in self._seen]
+        report = self._monitor.observe(self._windows, measure_rewards(self._seen, missing=missing))
+        self._windows += 1
+        self._seen.clear()
+        if not report.well:
+            LOG.warning("; ".join(finding.sentence for finding in report.unwell))
+        if self._stop:
+            report.raise_if_unwell()
 
 
 def _decode(tokenizer: Any, row: Any) -> str:

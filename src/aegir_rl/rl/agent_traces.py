@@ -97,7 +97,8 @@ def find_waits(spans: Iterable[Span]) -> Waits:
         each.sort(key=lambda span: span.end)
     _refuse_circles(by_id, children)
     path: list[Wait] = []
-    stack = [(None, min(s.begin for s in by_id.values()), max(s.end for s in by_id.values()))]
+    first, last = min(s.begin for s in by_id.values()), max(s.end for s in by_id.values())
+    stack: list[tuple[str | None, float, float]] = [(None, first, last)]
     while stack:
         name, begin, end = stack.pop()
         at = end
@@ -227,7 +228,7 @@ def _spans_of(record: dict[str, Any], number: int) -> list[Span]:
 
 def _otlp_span(span: dict[str, Any]) -> Span:
     attributes = {each["key"]: each.get("value", {}) for each in span.get("attributes", [])}
-    cost = next((attributes[name] for name in COST_NAMES if name in attributes), {})
+    cost: dict[str, Any] = next((attributes[name] for name in COST_NAMES if name in attributes), {})
     return Span(
         id=str(span["spanId"]),
         name=str(span["name"]),

@@ -56,7 +56,7 @@ def truncate_importance(
     logs = np.where(counted, now, 0.0) - np.where(counted, before, 0.0)
     if by == "row":
         logs = logs.reshape(len(logs), -1).sum(axis=1)
-        counted = counted.reshape(len(counted), -1).any(axis=1)
+        counted = np.asarray(counted.reshape(len(counted), -1).any(axis=1))
     weights = np.exp(np.clip(logs, -MOST_LOG_RATIO, MOST_LOG_RATIO))
     kept = (
         np.minimum(weights, most) if mode == "truncate" else np.where(weights > most, 0.0, weights)

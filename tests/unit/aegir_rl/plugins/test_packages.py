@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.plugins.packages import open_package, known_versions
+from aegir_rl.plugins.packages import known_versions, open_package
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_value_and_gradient_are_those_of_numpy(form, level, shape):
     )
     assert loss.item() == pytest.approx(ours.value, rel=1e-12, abs=1e-15)
     np.testing.assert_allclose(gradient.numpy(), ours.gradient, rtol=1e-11, atol=1e-15)
-    assert np.abs(ours.gradient).max() > 0
+    assert mask.sum() == 1 or np.abs(ours.gradient).max() > 0  # one token may be clipped
 
 
 def test_what_is_masked_counts_for_nothing_whatever_it_holds():
