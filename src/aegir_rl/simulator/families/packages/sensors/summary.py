@@ -24,7 +24,7 @@ def by_hour(readings: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def longest_gap(readings: list[dict[str, Any]], sensor: str) -> int | None:
     """The most minutes between neighbouring readings of a sensor; None with fewer than two."""
-    minutes = [reading["minute"] for reading in readings if reading["sensor"] == sensor]
+    minutes: list[int] = [reading["minute"] for reading in readings if reading["sensor"] == sensor]
     if len(minutes) < 2:
         return None
     return max(after - before for before, after in itertools.pairwise(minutes))
