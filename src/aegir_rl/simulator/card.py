@@ -15,10 +15,10 @@ from typing import Any
 
 from aegir_rl.simulator.generate import LIKE, minima, text_minima
 from aegir_rl.simulator.mutation_score import MutationScore, score_mutants
-from aegir_rl.simulator.runner import TaskResult, TaskRun
+from aegir_rl.simulator.runner import KNOWN, TaskResult, TaskRun
 from aegir_rl.simulator.sandbox.program import Sandbox
 from aegir_rl.simulator.solver_table import measure_solvers
-from aegir_rl.simulator.solvers.registry import KNOWN, known_solvers
+from aegir_rl.simulator.solvers.registry import known_solvers
 from aegir_rl.simulator.task import FUNCTION, Task
 
 OURS = "our solvers"

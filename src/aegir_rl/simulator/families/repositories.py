@@ -116,7 +116,7 @@ def _ledger_calls(random: Random) -> list[Call]:
         number = f"{random.randint(0, 99_999):,}".replace(",", thousands)
         number += f"{decimal}{random.randint(0, 99):02}"
         missing = random.choice(settings["missing"])
-        shown = [number, number, f"({number})", f"-{number}", missing.upper(), "0"]
+        shown: list[str] = [number, number, f"({number})", f"-{number}", missing.upper(), "0"]
         return random.choice(shown)
 
     def row() -> str:
