@@ -38,9 +38,17 @@ def test_the_code_on_the_page_on_the_simulator_runs(
     sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (DOCS / "simulator.md").read_text(encoding="utf-8")
-    code, *_ = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    code, *blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     exec(code, {})
     assert capsys.readouterr().out == "finished [6, 'abab']\n"
+    (scoring,) = (block for block in blocks if "score_answer" in block)
+    exec(scoring, {})
+    assert capsys.readouterr().out == "1.0\n"
+    (writing,) = (block for block in blocks if "CodingEpisode" in block)
+    exec(writing, {})
+    out = capsys.readouterr().out
+    assert "3 of 3 tests passed." in out
+    assert out.endswith("\n1.0\n")
 
 
 def test_the_page_on_the_simulator_names_every_promise_of_the_sandbox() -> None:

@@ -1,9 +1,9 @@
 from aegir_rl.simulator.checking import Verdict as Verdict
 from aegir_rl.simulator.checking import check as check
-from aegir_rl.simulator.collecting import collect as collect
 from aegir_rl.simulator.coding import CodingBudget as CodingBudget
 from aegir_rl.simulator.coding import CodingEpisode as CodingEpisode
 from aegir_rl.simulator.coding_environment import CodingEnv as CodingEnv
+from aegir_rl.simulator.collecting import collect as collect
 from aegir_rl.simulator.datasets import TaskDataset as TaskDataset
 from aegir_rl.simulator.datasets import create as create
 from aegir_rl.simulator.datasets import score_answer as score_answer

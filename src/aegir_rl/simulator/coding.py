@@ -156,7 +156,9 @@ class CodingEpisode:
                 self._end("seconds")
             elif not self.done and self.turns >= self.budget.turns:
                 self._end("turns")
-        reward, info = self._judge() if self.done else (0.0, {})
+        reward, info = 0.0, dict[str, Any]()
+        if self.done:
+            reward, info = self._judge()
         reward += self._shaping * (self._discount * self._potential - before)
         used = {"turns": self.turns, "tokens": self.tokens, "cpu_seconds": self.seconds}
         return CodingTurn(self.observation, reward, self.done, {**used, **info})

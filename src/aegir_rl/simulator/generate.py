@@ -30,7 +30,7 @@ from aegir_rl.simulator.checking import check, refuse
 from aegir_rl.simulator.families.family import LEVELS, Draft, Family
 from aegir_rl.simulator.families.registry import find_families
 from aegir_rl.simulator.sandbox import Sandbox
-from aegir_rl.simulator.task import Case, Task
+from aegir_rl.simulator.task import REPOSITORY, Case, Task
 
 DRAWS = 60
 """For one task; in the first half of them a rule that occurred is refused."""
@@ -145,7 +145,8 @@ class _Maker:
             return "same rule"
         if self._similar.nearest([*task.public, *task.hidden])[0] >= LIKE:
             return "near-duplicate"
-        if draft.starter and check(self.sandbox, task.starter, task, task.public).ok:
+        has_tests = draft.starter or task.kind == REPOSITORY
+        if has_tests and check(self.sandbox, task.starter, task, task.public).ok:
             return "starter passes public tests"
         sentence = refuse(task, self.sandbox)
         if sentence is not None and "known solution" in sentence:
@@ -182,6 +183,7 @@ def _to_task(family: Family, draft: Draft, level: int, id_: str, seed: int) -> T
             **draft.difficulty,
         },
         seed=seed,
+        kind=family.kind,
     )
 
 
@@ -212,7 +214,13 @@ class NearDuplicates:
 
 def minima(cases: Sequence[Case]) -> Hashes:
     """The smallest hash over all shingles, for each of the hash functions; (HASHES,)."""
-    text = json.dumps([[case.arguments, case.expected] for case in cases], ensure_ascii=False)
+    return text_minima(
+        json.dumps([[case.arguments, case.expected] for case in cases], ensure_ascii=False)
+    )
+
+
+def text_minima(text: str) -> Hashes:
+    """The same of a text."""
     tokens = re.findall(r"\w+|[^\w\s]", text)
     shingles = {" ".join(tokens[index : index + 3]) for index in range(max(1, len(tokens) - 2))}
     hashed = np.array([zlib.crc32(shingle.encode()) for shingle in shingles], np.uint64)

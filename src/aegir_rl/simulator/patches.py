@@ -5,7 +5,7 @@
 
 A hunk applies where its line numbers say, or else at the only place that has its old lines, since writers of patches count
 badly. Files may be changed, added and removed, but not those below `tests/`. Headers of git are accepted and ignored. An empty
-patch changes nothing. Every file that is changed ends with a line feed.
+patch changes nothing. Every file that is changed ends with a line feed; a diff cannot show that an empty file comes or goes.
 """
 
 import difflib

@@ -186,6 +186,10 @@ class ResultFile:
         """Contents, solvers and efforts that have a result."""
         return frozenset((one.content, one.solver, one.effort) for one in self._kept)
 
+    def results(self) -> list[TaskResult]:
+        """All results of the file."""
+        return list(self._kept)
+
     def of(self, run: TaskRun) -> list[TaskResult]:
         """The results that belong to a run."""
         keys = {run.key(number) for number in range(len(run.tasks))}

@@ -98,7 +98,8 @@ def _rows(path: Path) -> list[Any]:
     if len(content) > MOST_BYTES:
         raise UsageError(f"{path} holds more than {MOST_BYTES >> 20} MB; split it")
     if content.lstrip()[:1] == b"[":
-        return _parse(content, f"{path} is no list in JSON")
+        rows: list[Any] = _parse(content, f"{path} is no list in JSON")
+        return rows
     lines = enumerate(content.split(b"\n"), start=1)
     rows = [
         _parse(line, f"line {number} of {path} is no JSON")

@@ -19,6 +19,7 @@ FIGURES = {
     "search": "lab.figures.search:search",
     "sim-eval": "lab.figures.simulator:evaluation",
     "sim-solvers": "lab.figures.simulator:list_solvers",
+    "sim-card": "lab.figures.simulator:card",
     "sim-table": "lab.figures.simulator:table",
     "sim-verify": "lab.figures.simulator:verify",
     "swarm": "lab.figures.swarm:measure",

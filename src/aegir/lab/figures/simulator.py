@@ -1,10 +1,11 @@
 """Tasks of the simulator, who solves them, and what a routing policy gains there.
 
-python -m aegir.lab.figures sim-solvers | sim-table | sim-verify | sim-eval
+python -m aegir.lab.figures sim-solvers | sim-table | sim-card | sim-verify | sim-eval
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from aegir.lab.figures.text_table import text_table
 from aegir_rl.base.llm_client import ChatClient
 from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.base.text import amount
+from aegir_rl.simulator.card import card_text, describe_tasks
 from aegir_rl.simulator.checking import verify_tasks
 from aegir_rl.simulator.ppo.config import read_ppo_training
 from aegir_rl.simulator.ppo.evaluation import evaluate, evaluation_page
+from aegir_rl.simulator.runner import ResultFile
 from aegir_rl.simulator.sandbox import open_sandbox
 from aegir_rl.simulator.solver_table import SolverTable, measure_solvers
 from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
@@ -116,6 +119,29 @@ def table(
             click.echo(json.dumps(row))
     else:
         _show_rates(result)
+
+
+@click.command(
+    "sim-card",
+    epilog="Example: python -m aegir.lab.figures sim-card --tasks datasets/sim_tasks.jsonl --out card.md",
+)
+@TASKS
+@verb_options("figure-card")
+def card(
+    tasks: Path, mutants: int, results: tuple[Path, ...], out: Path | None, as_json: bool
+) -> None:
+    """Describe a file of tasks: difficulty by level, mutation scores, and how alike tasks are, by family."""
+    recorded = [each for path in results for each in ResultFile(path).results()]
+    with open_sandbox() as sandbox:
+        cards = describe_tasks(read_tasks(tasks), sandbox, mutants=mutants, results=recorded)
+    text = card_text(cards)
+    if out is not None:
+        write_text(out, text)
+    if as_json:
+        for each in cards:
+            click.echo(json.dumps(asdict(each)))
+    elif out is None:
+        click.echo(text, nl=False)
 
 
 def _show_rates(result: SolverTable) -> None:

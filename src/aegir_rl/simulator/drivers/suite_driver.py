@@ -26,7 +26,7 @@ from itertools import islice
 from typing import Any, NoReturn
 
 SIMPLE = (bool, int, float, str)
-LISTS: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+LISTS: dict[str, Any] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 MOST_ITEMS = 100_000
 """Of an iterator; it crosses as a list."""
 LONGEST = 32 << 20
@@ -201,8 +201,9 @@ def proxy(name: str) -> Callable[..., Any]:
         kind, value = Tests.link.receive()
         if not kind:
             return value
-        sort = getattr(builtins, str(kind), None)
-        known = isinstance(sort, type) and issubclass(sort, Exception)
-        raise (sort if known else RuntimeError)(value)
+        sort = vars(builtins).get(str(kind))
+        if isinstance(sort, type) and issubclass(sort, Exception):
+            raise sort(value)
+        raise RuntimeError(value)
 
     return call

@@ -174,8 +174,12 @@ def convert_amount(
 def _draw_factors(random: Random, level: int) -> tuple[str, str, dict[str, float]]:
     """A quantity, the target unit, and the factors of some units, the target among them."""
     quantity, known = random.choice(list(options("unit_conversion", "units").items()))
-    target = random.choice(list(known))
-    others = sample(random, [unit for unit in known if unit != target], 2, 2 + level)
+    near = {
+        target: [unit for unit in known if unit != target and known[unit] >= known[target] / 100]
+        for target in known
+    }  # of a smaller unit, amounts would round to nothing
+    target = random.choice([target for target in known if len(near[target]) > 1])
+    others = sample(random, near[target], 2, 2 + level)
     factors = {unit: known[unit] for unit in [*others, target]}
     if chance(random, 0.4):
         made_up = random.choice([0.5, 2.5, 12.0, 37.5, 144.0])
@@ -185,7 +189,7 @@ def _draw_factors(random: Random, level: int) -> tuple[str, str, dict[str, float
 
 def _amount(random: Random, unit: str) -> str:
     whole = str(random.randint(1, 400))
-    number = random.choice([whole, f"{random.randint(0, 60)}.{random.randint(1, 99)}"])
+    number = random.choice([whole, f"{random.randint(1, 60)}.{random.randint(1, 99)}"])
     return f"{number}{random.choice(['', ' ', ' '])}{unit}"
 
 
@@ -193,7 +197,7 @@ def draw_unit_conversion(random: Random, level: int) -> Draft:
     """Level 1 has one amount, 2 several (5 ft 3 in), 3 ranges; factors stand in units.csv, some of made-up units."""
     quantity, target, factors = _draw_factors(random, level)
     ranges = random.choice(["-", "..", "~"]) if level > 2 else ""
-    digits = random.choice([1, 2, 3])
+    digits = random.choice([2, 3, 4])
     units, parameters = list(factors), (factors, factors[target], digits, ranges)
 
     def pair(count: int = 1, spread: bool = False, unit: str = "") -> tuple[str, Any]:

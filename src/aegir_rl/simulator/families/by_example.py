@@ -187,7 +187,7 @@ def draw_regular_expressions(random: Random, level: int) -> Draft:
         [("", False), *((value, True) for value in more), *((value, False) for value in wrong[9:])]
     )
     return Draft(
-        statement=describe("regular_expressions", "start"),
+        statement=describe("regular_expressions", "start", example=shown[2]),
         solution=write_solution("regular_expressions", has_form, pattern),
         public=public,
         hidden=[case for case in hidden if case.arguments not in seen],

@@ -3,13 +3,13 @@
 A family is a table in families.toml with `about`, `signature`, its sentences, and the module that has `draw_NAME`.
 `draw_NAME(random, level)` returns a `Draft`: statement, starter, known solution, and cases whose expected values are made
 together with their arguments wherever that is possible, so that the solution is tested against something it did not make.
-All randomness comes from `random`; the same state gives the same draft. The statement is complete: with the public
+All randomness comes from `random`; the same state gives the same draft. phrasings.toml has other ways to begin a statement. The statement is complete: with the public
 cases it determines the answers to the hidden ones, and names their edge cases.
 """
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -17,7 +17,7 @@ from typing import Any
 
 from aegir_rl.base.text import read_tsv
 from aegir_rl.simulator.source import call_source, module_source
-from aegir_rl.simulator.task import Case
+from aegir_rl.simulator.task import FUNCTION, REPOSITORY, Case
 
 LEVELS = 3
 
@@ -46,7 +46,14 @@ class Family:
     """One line."""
     signature: str
     """Name and parameters of what a solution must define, such as `clean(value)`."""
-    draw: Callable[[Random, int], Draft]
+    write: Callable[[Random, int], Draft]
+    """`draw_NAME`: a draft with the plain statement."""
+    kind: str = FUNCTION
+
+    def draw(self, random: Random, level: int) -> Draft:
+        """A draft whose statement begins in one of several ways; all else is what `write` made."""
+        draft = self.write(random, level)
+        return replace(draft, statement=rephrase(self, draft.statement, random))
 
     @property
     def function(self) -> str:
@@ -55,7 +62,9 @@ class Family:
 
     @property
     def stub(self) -> str:
-        """The starter of tasks that have none of their own."""
+        """The starter of tasks that have none of their own; an empty patch for a repository."""
+        if self.kind == REPOSITORY:
+            return ""
         return f"def {self.signature}:\n    raise NotImplementedError\n"
 
 
@@ -86,16 +95,33 @@ def describe(family: str, *parts: object, **values: Any) -> str:
     return "".join(texts[str(part)] for part in parts if part).format(**values)
 
 
+def rephrase(family: Family, statement: str, random: Random) -> str:
+    """The statement with another beginning, half of the time after a sentence about where the task comes from."""
+    table = read_table("phrasings.toml")
+    for frames in (table["write"], table["repair"]):
+        plain = frames[0].format(family.signature)
+        statement = statement.replace(plain, random.choice(frames).format(family.signature), 1)
+    contexts = table["contexts"].get(family.name, [])
+    if contexts and chance(random, 0.5):
+        statement = f"{random.choice(contexts)} {statement}"
+    return statement
+
+
 def options(family: str, name: str) -> dict[str, Any]:
     """A table of families.toml."""
     table: dict[str, Any] = family_tables()[family][name]
     return table
 
 
-@cache
 def family_tables() -> dict[str, dict[str, Any]]:
     """families.toml: a table for each family."""
-    return tomllib.loads((Path(__file__).parent / "families.toml").read_text("utf-8"))
+    return read_table("families.toml")
+
+
+@cache
+def read_table(name: str) -> dict[str, Any]:
+    """A table of this folder."""
+    return tomllib.loads((Path(__file__).parent / name).read_text("utf-8"))
 
 
 def to_cases(pairs: Sequence[tuple[Any, Any]]) -> list[Case]:

@@ -134,7 +134,7 @@ def test_a_file_that_is_no_suite_is_refused_in_one_sentence(content, said, tmp_p
 def test_an_unknown_suite_and_a_missing_or_broken_file_are_refused(tmp_path):
     with pytest.raises(UsageError, match="there is no suite 'apps'; choose from humaneval, mbpp"):
         read_suite("apps", tmp_path)
-    with pytest.raises(UsageError, match="cannot read .*none"):
+    with pytest.raises(UsageError, match=r"cannot read .*none"):
         read_suite("mbpp", tmp_path / "none")
     broken = tmp_path / "broken.gz"
     broken.write_bytes(gzip.compress(json.dumps(HUMANEVAL).encode())[:-20])

@@ -14,9 +14,12 @@ from aegir_rl.simulator.families.family import LEVELS, Draft, Family, options, s
 from aegir_rl.simulator.families.registry import FAMILIES, find_families
 from aegir_rl.simulator.families.repair import FUNCTIONS
 from aegir_rl.simulator.source import function_source
+from aegir_rl.simulator.task import FUNCTION
 
 DRAWS = 12
-families = pytest.mark.parametrize("family", FAMILIES.values(), ids=list(FAMILIES))
+FUNCTIONS_OF = {name: family for name, family in FAMILIES.items() if family.kind == FUNCTION}
+families = pytest.mark.parametrize("family", FUNCTIONS_OF.values(), ids=list(FUNCTIONS_OF))
+every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=list(FAMILIES))
 
 
 def drafts(family: Family) -> list[Draft]:
@@ -48,11 +51,29 @@ def test_hidden_cases_are_new_and_most_drafts_have_no_trivial_solution(family: F
     assert sum(reason is not None for reason in trivial) <= len(made) // 10
 
 
-@families
+@every_family
 def test_the_same_state_gives_the_same_draft_and_another_state_another(family: Family):
     first, again, other = (family.draw(Random(seed), 2) for seed in (5, 5, 6))
     assert first == again
     assert (first.public, first.solution) != (other.public, other.solution)
+
+
+@families
+def test_statements_of_a_family_are_worded_in_several_ways(family: Family):
+    statements = {draft.statement for draft in drafts(family)}
+    assert len(statements) >= 0.75 * LEVELS * DRAWS
+    assert len({" ".join(statement.split()[:4]) for statement in statements}) >= 3
+
+
+def test_no_hidden_number_of_a_unit_is_rounded_to_nothing():
+    numbers = [
+        case.expected
+        for draft in drafts(FAMILIES["unit_conversion"])
+        for case in draft.hidden
+        if case.expected is not None
+    ]
+    assert len(numbers) > 300
+    assert 0.0 not in numbers
 
 
 def test_there_are_at_least_twelve_families_and_an_unknown_one_is_refused():

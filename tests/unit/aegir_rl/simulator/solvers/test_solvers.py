@@ -14,9 +14,9 @@ from aegir_rl.base.llm_client import ChatClient, LlmSettings
 from aegir_rl.simulator.checking import Verdict, check, equal_values
 from aegir_rl.simulator.families.registry import FAMILIES
 from aegir_rl.simulator.generate import generate_tasks
+from aegir_rl.simulator.prompts import question, read_module, read_patch
 from aegir_rl.simulator.sandbox import Sandbox
 from aegir_rl.simulator.solver_table import SolverOutcome, SolverTable, measure, measure_solvers
-from aegir_rl.simulator.prompts import question, read_module, read_patch
 from aegir_rl.simulator.solvers.llm import LlmSolver
 from aegir_rl.simulator.solvers.mutations import mutate
 from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
