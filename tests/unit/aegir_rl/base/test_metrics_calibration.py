@@ -66,5 +66,7 @@ def test_with_doubt_a_precision_is_reached_with_its_standard_errors_to_spare():
     right[-36:] = False
     plain = threshold_for_precision(confidence, right, 0.9)
     doubted = threshold_for_precision(confidence, right, 0.9, doubt=2.0)
-    assert plain is not None and plain.threshold == 0.9
-    assert doubted is not None and doubted.threshold == 0.95
+    assert plain is not None
+    assert plain.threshold == 0.9
+    assert doubted is not None
+    assert doubted.threshold == 0.95

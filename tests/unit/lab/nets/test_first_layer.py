@@ -90,7 +90,8 @@ def test_states_vectors_and_answers_are_all_learnt(net: ByteNetwork, readings: n
     vectors.square().sum().backward()
     for name in ("hidden.weight", "states.0", "states.1", "vector", "gates"):
         gradient = net.first.get_parameter(name).grad
-        assert gradient is not None and gradient.abs().sum() > 0, name
+        assert gradient is not None, name
+        assert gradient.abs().sum() > 0, name
 
 
 def test_answers_that_are_not_heard_are_left_out_and_states_stay(
