@@ -57,7 +57,8 @@ class HeldOutAnswers:
         """Return which of the chosen columns say something: unsure ones, right by one of the candidates."""
         whole, right = self.whole[head], self.accepted[head]
         unsure = whole.max(axis=1) < SURE
-        return chosen & self.known[head] & unsure & (candidates(whole) & right).any(axis=1)
+        found = chosen & self.known[head] & unsure & (candidates(whole) & right).any(axis=1)
+        return np.asarray(found, bool)
 
 
 def folds_of(groups: I64) -> I64:
@@ -162,7 +163,7 @@ def gain(answers: HeldOutAnswers, head: str) -> Gain:
 
 def _right(whole: Probabilities, right: Bools) -> Floats:
     """Return (columns,) 1 where the likeliest answer is right, else 0."""
-    return right[np.arange(len(right)), whole.argmax(axis=1)].astype(float)
+    return np.asarray(right[np.arange(len(right)), whole.argmax(axis=1)], np.float64)
 
 
 def save_reranking(path: Path, reranking: Reranking) -> None:

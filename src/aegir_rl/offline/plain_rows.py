@@ -47,7 +47,7 @@ class PlainRows:
             raise UsageError(f"{name} is empty; expected at least one decision")
         seen, own = np.asarray(features, np.float64), np.arange(count)
         together = own if episode is None else np.asarray(episode)
-        given = {
+        given: dict[str, npt.NDArray[Any]] = {
             "action": taken,
             "features": seen[:, None] if seen.ndim == 1 else seen,
             "reward": np.asarray(reward, np.float64),

@@ -55,7 +55,7 @@ def static_choice(features: Floats) -> Ints:
     """(B,) the static table: by confidence, and one worker on for every try before."""
     unsure = (features[:, CONFIDENCE] < ACCEPTED) & (features[:, TRIES] == 0)
     level = unsure + 2 * (features[:, TRIES] > 0).astype(np.int64)
-    return LADDER[level]
+    return np.asarray(LADDER[level], np.int64)
 
 
 def explore(epsilon: float) -> Choose:

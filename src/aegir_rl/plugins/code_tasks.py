@@ -27,9 +27,9 @@ from typing import Literal, Self
 
 from aegir_rl.base.errors import UsageError, require
 from aegir_rl.simulator.checking import Verdict, check
+from aegir_rl.simulator.prompts import SYSTEM, question, read_module
 from aegir_rl.simulator.sandbox import Limits, Sandbox, open_sandbox
 from aegir_rl.simulator.sandbox_pool import OpenSandbox
-from aegir_rl.simulator.solvers.llm import SYSTEM, question, read_module
 from aegir_rl.simulator.task import Case, Task, read_tasks
 
 SYSTEM_PROMPT = SYSTEM

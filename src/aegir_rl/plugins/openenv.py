@@ -123,8 +123,9 @@ class CombinedRubric(_Filling):
 
     def forward(self, action: Any, observation: Any) -> float:
         """The total."""
-        parts = [[rubric(action, observation)] for rubric in self.children()]
-        return self._fill(float(self.reward.combine(*parts, progress=self.progress).total[0]))
+        perf, parallel, finish = ([rubric(action, observation)] for rubric in self.children())
+        total = self.reward.combine(perf, parallel, finish, self.progress).total
+        return self._fill(float(total[0]))
 
 
 class NormalizedRubric(_Filling):

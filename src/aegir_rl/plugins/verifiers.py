@@ -63,7 +63,7 @@ class CodeTask(VF.Task[VF.TaskData, VF.State, CodeTaskConfig]):  # type: ignore[
         """The reward of the module in the last reply."""
         tasks = self.config.open()
         judgement = await asyncio.to_thread(tasks.judge, self.data.id, trace.last_reply)
-        return judgement.reward
+        return float(judgement.reward)
 
     async def validate(self, runtime: Any) -> bool:
         """Whether the known solution passes, and the starter does not."""

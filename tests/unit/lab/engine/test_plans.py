@@ -1,6 +1,5 @@
 """Plans over held-out tables: the deep layers are called where a plan says, and outcomes are those of labelled columns."""
 
-
 import numpy as np
 import pytest
 
