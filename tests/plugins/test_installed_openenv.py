@@ -46,7 +46,7 @@ def tasks(sandbox):
 
 def test_every_known_solution_is_rewarded_and_no_starter_is(tasks):
     environment = CodeTaskEnvironment(tasks)
-    rewards = {"known": [], "starter": []}
+    rewards: dict[str, list[float]] = {"known": [], "starter": []}
     for index, task in enumerate(TASKS):
         for name, answer in (("known", task.solution), ("starter", task.starter)):
             shown = environment.reset(index=index)

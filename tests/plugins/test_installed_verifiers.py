@@ -25,6 +25,7 @@ from aegir_rl.health import HealthMonitor, Unwell  # noqa: E402
 from aegir_rl.plugins import code_tasks  # noqa: E402
 from aegir_rl.plugins.verifiers import CodeTask, CodeTaskset, GroupReward  # noqa: E402
 from aegir_rl.simulator import write_tasks  # noqa: E402
+from aegir_rl.simulator.task import read_tasks  # noqa: E402
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "plugins"
 
@@ -92,7 +93,7 @@ class Model(BaseHTTPRequestHandler):
 def taskset_file(tmp_path_factory, sandbox):
     path = tmp_path_factory.mktemp("tasks") / "tasks.jsonl"
     write_tasks([adding_task(number) for number in range(1, 6)], path)
-    tasks = code_tasks.CodeTasks(code_tasks.read_tasks(path), open_one=lambda: sandbox)
+    tasks = code_tasks.CodeTasks(read_tasks(path), open_one=lambda: sandbox)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(code_tasks, "_opened", lambda *_: tasks)
         yield path

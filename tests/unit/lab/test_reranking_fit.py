@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.lab.reranking_fit import HeldOutAnswers, fit, gain, save
+from aegir.lab.reranking_fit import HeldOutAnswers, fit, gain, save_reranking
 from aegir.readers.mixing import with_none
 from aegir.readers.reranking import HEADS, STATISTICS, Reranking
 
@@ -73,7 +73,7 @@ def test_saved_weights_give_the_same_answers(tmp_path: Path) -> None:
     answers = _answers(telling=True)
     fitted = fit(answers)
     path = tmp_path / "reranking.safetensors"
-    save(path, fitted)
+    save_reranking(path, fitted)
     loaded = Reranking.load(path)
     before = answers.whole["types"][:, :-1]
     first, second = (

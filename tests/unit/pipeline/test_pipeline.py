@@ -107,8 +107,8 @@ def test_a_table_that_sends_all_to_ngrams_gives_ngrams_corrected_by_rules(
     scores = routing(shipped, "rules:\n  - otherwise -> ngrams").score(TABLES)
     batch = shipped.read_first(TABLES)
     expected = [
-        shipped.corrections.apply(first, batch.verdicts[span])
-        for first, span in zip(batch.first, batch.spans, strict=True)
+        shipped.corrections.apply(table, first, batch.verdicts[span])
+        for table, first, span in zip(TABLES, batch.first, batch.spans, strict=True)
     ]
     assert all(same(*pair) for pair in zip(scores, expected, strict=True))
 

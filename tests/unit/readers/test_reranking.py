@@ -138,7 +138,24 @@ def test_sure_and_empty_columns_keep_their_scores_bit_for_bit() -> None:
 def test_a_table_without_columns_is_answered_with_nothing() -> None:
     reranking = Reranking(np.zeros(STATISTICS, np.float32), np.ones(STATISTICS, np.float32), {})
     none = np.zeros((0, 3), np.float32)
-    assert reranking.apply(Table("t", ()), "types", none).shape == (0, 3)
+    types, relations = reranking.apply(Table("t", ()), none, none)
+    assert types.shape == relations.shape == (0, 3)
+
+
+def test_types_and_relations_of_a_table_are_weighed_by_its_statistics() -> None:
+    first = np.zeros(STATISTICS, np.float32)
+    reranking = Reranking(
+        first, first + 1, {"types": _weights(3, _1=4.0), "relations": _weights(2, _0=4.0)}
+    )
+    table = Table("t", (Column(None, ("1", "2")),))
+    types, relations = reranking.apply(
+        table, np.array([[0.5, 0.3, 0.1]], np.float32), np.array([[0.2, 0.7]], np.float32)
+    )
+    assert types.argmax() == 1
+    assert relations.argmax() == 0
+    sure = np.array([[0.99, 0.0, 0.0]], np.float32)
+    kept, _ = reranking.apply(table, sure, np.array([[0.99, 0.0]], np.float32))
+    assert kept is sure
 
 
 def _file(path: Path, rows: int = STATISTICS, value: float = 0.0, format_: str = FORMAT) -> Path:
@@ -161,7 +178,7 @@ def _file(path: Path, rows: int = STATISTICS, value: float = 0.0, format_: str =
 def test_other_or_damaged_weights_are_refused_with_one_sentence(
     tmp_path: Path, settings: dict[str, float], words: str
 ) -> None:
-    path = _file(tmp_path / "weights.safetensors", **settings)  # type: ignore[arg-type]
+    path = _file(tmp_path / "weights.safetensors", **settings)
     with pytest.raises(UsageError, match=words):
         Reranking.load(path)
 

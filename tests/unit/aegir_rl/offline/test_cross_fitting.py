@@ -1,5 +1,7 @@
 """The verdict on a policy from the log that it was learnt from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,7 +80,7 @@ def test_a_recipe_survives_the_file_and_a_broken_one_is_one_sentence(tmp_path):
     del loaded.training["recipe"]["settings"]
     with pytest.raises(UsageError, match="does not say how it was chosen"):
         Recipe.of_policy(loaded)
-    del loaded.training["recipe"]
+    loaded = replace(loaded, training={})
     assert Recipe.of_policy(loaded) is None
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from aegir_rl.simulator.checking import check, equal_values
+from aegir_rl.simulator.prompts import question
 from aegir_rl.simulator.sandbox import Limits, Sandbox
-from aegir_rl.simulator.solvers.llm import question
 from aegir_rl.simulator.task import Case
 from small_tasks import adding_task
 

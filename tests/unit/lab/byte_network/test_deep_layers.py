@@ -12,7 +12,7 @@ from aegir.lab.byte_network.supervised import train
 from aegir.lab.data.sources import read_training_tables
 from aegir.lab.engine.ablation import CHANNELS, answer_without
 from aegir.lab.first_layer import FirstReadings
-from aegir.lab.held_out import ANSWERS, load_answers
+from aegir.lab.held_out import ANSWERS, HeldOut, load_answers
 from aegir.lab.torch_training import read_learner
 from aegir_rl.base.training_run import CHECKPOINT
 from held_out_answers import write_answers
@@ -100,7 +100,7 @@ def test_every_channel_is_switched_off_by_itself(config: ByteTraining, tmp_path:
     without = load_answers(tmp_path / "ablated" / "without-answers" / "fold0" / ANSWERS)["web"]
     assert whole.names == without.names
 
-    def right(held: object) -> float:
+    def right(held: HeldOut) -> float:
         logits, accepted = held.logits["types"], held.accepted["types"]
         rows = held.known["types"]
         return float(accepted[rows, logits[rows].argmax(axis=1)].mean())
