@@ -349,7 +349,7 @@ def build_pipeline(
     mixed = MixedReader(byte_model, ngrams.model.types_of_fine)
     for search in named_searches(table, policy):
         called[search] = open_search(SearchDepth.of(SEARCHES[search]), mixed)
-    plan: Plan = TablePlan(table, tuple(sorted((*READERS, *called))), effort / NORMAL)
+    plan: Plan = TablePlan(table, tuple(sorted((*READERS, *called))), min(effort / NORMAL, 1.0))
     if policy is not None:
         plan = PolicyPlan(plan, policy)
     if effort > NORMAL:

@@ -9,8 +9,7 @@
     EffortPlan(plan, search)    after the first round, columns that stay ambiguous are searched
     Within(plan, seconds)       within.py: calls that would not end in time are left out, the least sure columns come first
 
-`dispatch` and `combined` are two routing tables; an effort below normal makes columns look surer to any of them, one above it
-less sure.
+`dispatch` and `combined` are two routing tables; an effort below normal makes columns look surer to any of them.
 """
 
 import math
@@ -120,7 +119,7 @@ class TablePlan:
     workers: tuple[str, ...] = READERS
     """The readers that may be called, sorted."""
     sureness: float = 1.0
-    """Confidences are divided by this before the table sees them: 0 makes every column look sure, 2 none of them."""
+    """Confidences are divided by this before the table sees them: 0 makes every column look sure."""
     policy: "LearntPolicy | None" = field(default=None, init=False)
     clock: "TableClock | None" = field(default=None, init=False)
 
@@ -128,7 +127,7 @@ class TablePlan:
         """Return what the table's rules say."""
         features = batch.features.copy()
         features[~batch.has_values, CONFIDENCE] = math.inf  # there is nothing more to be read
-        if self.sureness != 1:
+        if self.sureness < 1:
             sure = features[:, CONFIDENCE]
             features[:, CONFIDENCE] = sure / self.sureness if self.sureness else math.inf
         return Choices.by_table(self.table, self.workers, features)
