@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from aegir.pipeline.within import TableClock
 
 PARTS = ("types", "relations", "fine")
+PERSONAL_PARTS = ("personal", "levels", "special")
+"""What is known of persons, a row per column."""
 
 
 @dataclass(eq=False)
@@ -137,11 +139,10 @@ class TablePart:
         if len(self.columns) == len(scores.types):
             return scores
         rows = list(self.columns)
+        parts = {name: getattr(scores, name) for name in (*PARTS, *PERSONAL_PARTS)}
         return replace(
             scores,
-            types=scores.types[rows],
-            relations=scores.relations[rows],
-            fine=None if scores.fine is None else scores.fine[rows],
+            **{name: None if part is None else part[rows] for name, part in parts.items()},
             subject=None,
             explanations=tuple(scores.explanations[column] for column in rows),
         )

@@ -1,5 +1,7 @@
 """Which columns are read beside those that a reader is called about, and where their scores go."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -72,3 +74,19 @@ def test_types_and_relations_of_called_columns_alone_are_replaced():
     assert whole.fine is None  # neither has them
     assert whole.subject == 0
     assert part.of_scores(whole).types[:, 0].tolist() == [0, 1]
+
+
+def test_the_scores_of_a_part_are_those_of_its_columns_personal_ones_included():
+    numbers = np.arange(9, dtype=np.float32)
+    scores = replace(
+        scores_of(9, 0.0, 0),
+        types=np.tile(numbers[:, None], 82),
+        personal=numbers,
+        levels=np.tile(numbers[:, None], 4),
+        special=numbers,
+    )
+    part = TablePart.of(table_of(9), scores, called_of(9, 4, 7), 1)
+    of_part = part.of_scores(scores)
+    for name in ("types", "personal", "levels", "special"):
+        found = getattr(of_part, name)
+        assert found.reshape(3, -1)[:, 0].tolist() == [0, 4, 7], name
