@@ -28,12 +28,13 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1
 LOSSES = st.builds(
     LossWeights, WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS, st.floats(1.1, 99), st.floats(0, 0.9)
 )
-AUGMENTATIONS = st.builds(Augmentation, *[SHARES] * 7, COUNTS, COUNTS)
+AUGMENTATIONS = st.builds(Augmentation, *[SHARES] * 9, COUNTS, COUNTS)
 PHASES = st.builds(
     Phase,
     COUNTS,
     st.dictionaries(NAMES, st.integers(0, 99), max_size=3),
     st.floats(1e-9, 1),
+    SHARES,
     SHARES,
     WEIGHTS,
     st.floats(0.01, 9),
