@@ -109,6 +109,7 @@ def test_every_module_is_imported_with_numpy_alone_but_those_of_a_trainer(python
         "aegir_rl.plugins.stable_baselines3",
         "aegir_rl.plugins.torch_objectives",
         "aegir_rl.plugins.verifiers",
+        "aegir_rl.simulator.coding_environment",
         "aegir_rl.simulator.environment",
     ]
 

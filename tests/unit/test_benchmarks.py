@@ -70,7 +70,7 @@ def test_every_target_says_whether_it_was_reached(quick_run: dict[str, Any]) -> 
         for target in record["targets"]
     ]
     speeds = [("dispatch", 1200), ("combined", 470), ("byte_model", 300), ("ngrams", 1500)]
-    assert bounds == [*speeds, ("aegir --help", 0.3), ("aegir annotate one.csv", 1.0)]
+    assert bounds == [*speeds, ("aegir --help", 0.06), ("aegir annotate one.csv", 0.35)]
     for record in quick_run.values():
         assert all(isinstance(target["reached"], bool) for target in record["targets"])
 

@@ -23,7 +23,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from importlib.resources import as_file, files
 from itertools import combinations
 from pathlib import Path
 
@@ -39,6 +38,7 @@ from aegir_rl.base.safetensors_file import read_safetensors
 
 FORMAT = "aegir-reranking-1"
 RERANKING_FILE = "reranking.safetensors"
+SHIPPED = Path(__file__).parent / "weights" / RERANKING_FILE
 HEADS = ("types", "relations")
 SURE, TOP, ROWS = 0.97, 5, 20
 NEAREST = 12
@@ -196,9 +196,7 @@ def _of_kind(
     if own.kind == TEXT:
         return found + [0.0] * (OF_KIND - len(found))
     values = own.values[np.isfinite(own.values)]
-    sizes = [
-        _size(own.kind, float(size)) for size in (np.median(values), values.min(), values.max())
-    ]
+    sizes = [_size(own.kind, float(size)) for size in (_median(values), values.min(), values.max())]
     whole = np.round(values)
     shares = [(values == whole).mean(), (whole % 5 == 0).mean(), (values == 0).mean()]
     near = members[max(place - NEAREST, 0) : place + NEAREST + 1]
@@ -221,6 +219,12 @@ def _size(kind: int, value: float) -> float:
     return (
         (value - 730_000) / 3_650 if kind == 0 else math.copysign(math.log1p(abs(value)) / 3, value)
     )
+
+
+def _median(values: Floats) -> float:
+    """Return the median; numpy's loads a package that nothing else here needs."""
+    ranked, middle = np.sort(values), len(values) // 2
+    return float(ranked[middle] if len(values) % 2 else (ranked[middle - 1] + ranked[middle]) / 2)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -318,8 +322,7 @@ def unsure(probabilities: Probabilities) -> Bools:
 @cache
 def load_reranking() -> Reranking:
     """Return the weights that ship."""
-    with as_file(files("aegir.readers") / "weights" / RERANKING_FILE) as shipped:
-        return Reranking.load(shipped)
+    return Reranking.load(SHIPPED)
 
 
 def scale_statistics(statistics: F32, mean: F32, scale: F32) -> F32:

@@ -106,7 +106,13 @@ def test_formats_are_expected_where_a_rule_is_known(tmp_path: Path) -> None:
         assert regex in kinds_of(suite[column]), column
     (dates,) = [each for each in suite["ordered_on"] if "strftime" in str(each["type"])]
     assert dates["kwargs"] == {"column": "ordered_on", "strftime_format": "%d.%m.%Y"}
-    assert "expect_column_values_to_be_between" in kinds_of(suite["latitude"])
+
+
+def test_ranges_are_expected_of_what_is_surely_a_latitude(tmp_path: Path) -> None:
+    path = tmp_path / "stations.csv"
+    rows = [f"ST{i},{50 + i / 70:.4f},{8 + i / 90:.4f},{100 + i}" for i in range(120)]
+    path.write_text("\n".join(["station,latitude,longitude,elevation_m", *rows]) + "\n")
+    assert "expect_column_values_to_be_between" in kinds_of(suite_of(path)["latitude"])
 
 
 def test_no_value_of_a_personal_column_is_written(tmp_path: Path) -> None:

@@ -110,7 +110,11 @@ def test_a_policy_below_its_floor_leaves_all_to_the_static_table(suite: Path, tm
 def test_a_run_pack_reproduces(pack: Path):
     manifest = json.loads((pack / "manifest.json").read_text())
     assert sorted(manifest["tables"]["files"]) == ["empty.csv", "labelled.jsonl", "people.csv"]
-    assert set(manifest["models"]) == {"bytes.safetensors", "ngrams.safetensors"}
+    assert set(manifest["models"]) == {
+        "bytes.safetensors",
+        "ngrams.safetensors",
+        "reranking.safetensors",
+    }
     assert manifest["environment"]["versions"]["numpy"] == np.__version__
     assert manifest["environment"]["command"][1:3] == ["bench", "--compare-policy"]
     done = run("bench", "--verify", pack)

@@ -53,7 +53,9 @@ def test_a_card_is_written_from_what_training_and_calibration_know(tmp_path: Pat
 def test_the_shipped_network_is_alive():
     facts = load_byte_model().model.facts
     assert facts["liveness"]["representation/effective_rank"] >= 20
-    assert facts["liveness"]["prediction/most_common_share"] <= 0.3
+    assert (
+        facts["liveness"]["prediction/overrated"] <= 2
+    )  # most columns of many tables have no type
     assert 0.1 <= facts["liveness"]["boundaries/0"] <= 0.6
 
 

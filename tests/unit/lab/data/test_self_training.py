@@ -105,7 +105,7 @@ def test_train_data_counts_what_the_annotator_labels(unlabelled: Path):
 def test_training_reads_the_tables_that_the_configured_annotator_labels(unlabelled: Path):
     config = settings_in(unlabelled)
     data = replace(config.data, folders=(str(unlabelled),), sources={"pseudo": True})
-    corpus = build_corpus(replace(data, annotator="byte_model"), config.held_out, config.seed)
+    corpus = build_corpus(replace(data, annotator="ngrams"), config.held_out, config.seed)
     assert {example.source for example in (*corpus.training, *corpus.held_out)} == {"pseudo"}
     with pytest.raises(UsageError, match="unknown annotator 'ngram'; did you mean 'ngrams'"):
         build_corpus(replace(data, annotator="ngram"), config.held_out, config.seed)
