@@ -9,7 +9,7 @@ before, the range, whether values are whole, round or zero, and in how many rows
 before its end, and a total is the sum of two others.
 
 Promises
-  - what is said of a table depends on that table alone; a sure column and a table without columns keep their scores, bit for bit;
+  - what is said of a table depends on that table alone; a sure column, one with a header and a table without columns keep their scores, bit for bit;
   - what the first TOP answers had together they have afterwards, so "none of these" is one of them or keeps its share.
 
 Not here: fitting and figures (lab/reranking_fit.py).
@@ -303,12 +303,22 @@ class Reranking:
     def apply(
         self, table: Table, types: Probabilities, relations: Probabilities
     ) -> tuple[Probabilities, Probabilities]:
-        """Return the types and relations (columns, names) of one table of the web after reranking."""
-        if not (unsure(types).any() or unsure(relations).any()):
+        """Return the types and relations (columns, names) of one table of the web after reranking.
+
+        Columns with a header keep theirs: the weights were fitted on tables without, and a header says more.
+        """
+        bare = np.array([not column.name for column in table.columns], bool)
+        if not (bare & (unsure(types) | unsure(relations))).any():
             return types, relations
         scaled = self.scaled(column_statistics(table))
-        first, second = (self.heads[head] for head in HEADS)
-        return first.apply(scaled, types), second.apply(scaled, relations)
+        found = [
+            self.heads[head].apply(scaled, part)
+            for head, part in zip(HEADS, (types, relations), strict=True)
+        ]
+        return (
+            np.where(bare[:, None], found[0], types),
+            np.where(bare[:, None], found[1], relations),
+        )
 
 
 def unsure(probabilities: Probabilities) -> Bools:

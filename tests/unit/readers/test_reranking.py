@@ -156,6 +156,9 @@ def test_types_and_relations_of_a_table_are_weighed_by_its_statistics() -> None:
     sure = np.array([[0.99, 0.0, 0.0]], np.float32)
     kept, _ = reranking.apply(table, sure, np.array([[0.99, 0.0]], np.float32))
     assert kept is sure
+    named = Table("t", (Column("price", ("1", "2")),))
+    before = np.array([[0.5, 0.3, 0.1]], np.float32)
+    assert reranking.apply(named, before, np.array([[0.2, 0.7]], np.float32))[0] is before
 
 
 def _file(path: Path, rows: int = STATISTICS, value: float = 0.0, format_: str = FORMAT) -> Path:
