@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -139,10 +139,11 @@ class TablePart:
         if len(self.columns) == len(scores.types):
             return scores
         rows = list(self.columns)
-        parts = {name: getattr(scores, name) for name in (*PARTS, *PERSONAL_PARTS)}
+        named = ((name, getattr(scores, name)) for name in (*PARTS, *PERSONAL_PARTS))
+        parts: dict[str, Any] = {n: None if part is None else part[rows] for n, part in named}
         return replace(
             scores,
-            **{name: None if part is None else part[rows] for name, part in parts.items()},
+            **parts,
             subject=None,
             explanations=tuple(scores.explanations[column] for column in rows),
         )
