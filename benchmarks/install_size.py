@@ -17,7 +17,7 @@ from benchmarks.result import Measurement, Ratio, Result, at_most
 QUESTION = "megabytes of the base install, dependencies included"
 UNIT = "MB"
 TARGET = 160
-OURSELVES = "aegir"
+OURSELVES = "aegir-tables"
 REFERENCE = "numpy"
 TOOLS = ("pip", "setuptools", "wheel")
 """What a virtual environment brings along."""
