@@ -8,6 +8,7 @@ Numbers are written; what is no number is left out, NaN stays NaN. For Prometheu
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -17,16 +18,16 @@ import numpy as np
 from aegir_rl.plugins.packages import open_package
 
 
-class _Log:
+class _Log(ABC):
     """Opened by making it, closed at the end of a `with`."""
 
+    @abstractmethod
     def record(self, step: int, metrics: Mapping[str, Any]) -> None:
         """Write the numbers of one step."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> None:
         """Write what is left."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self

@@ -199,16 +199,17 @@ def _row(
     before: Mapping[str, Outcomes],
     note: str = "",
 ) -> PlanRow:
+    measured = [part for part in MEASURES if len(before[part].right)]
     return PlanRow(
         name,
         activated,
-        {part: float(after[part].right.mean()) for part in MEASURES},
+        {part: float(after[part].right.mean()) for part in measured},
         {
             part: estimate_gain(
                 after[part].right.astype(float) - before[part].right, before[part].group
             )
-            for part in MEASURES
+            for part in measured
         },
-        {part: len(after[part].right) for part in MEASURES},
+        {part: len(after[part].right) for part in measured},
         note,
     )

@@ -176,8 +176,3 @@ def _is_judged(table: TrainingTable) -> bool:
         labels.types is not None or labels.relations or labels.right_types is not None
         for labels in table.labelled.labels
     )
-
-
-def activated_share(called: Called, labelled: Mapping[str, Bools]) -> dict[str, float]:
-    """Return the share of labelled columns for which the deep layers are activated, by origin."""
-    return {origin: float(flags[labelled[origin]].mean()) for origin, flags in called.items()}
